@@ -1,0 +1,131 @@
+/* Where the work is done: the contract of every backend.
+ *
+ * Four nouns: a backend has devices; a device has buffers and streams; an operation is enqueued on a stream.  One call is one
+ * mathematical operation on buffers.  Operations on one stream run in order; the CPU backend runs them before it returns.
+ * Operations allocate nothing: each has a plan that says how many workspace bytes it takes, and the caller passes them.
+ * No other header of this folder is included from outside. */
+#ifndef CUZK_BACKEND_BACKEND_H
+#define CUZK_BACKEND_BACKEND_H
+
+#include "msm/msm_plan.h"
+#include "poly/domain.h"
+#include "r1cs/csr.h"
+#include "r1cs/witness.h"
+
+struct device;
+struct stream;
+
+enum mem_kind { MEM_HEAP, MEM_PINNED, MEM_DEVICE };
+
+struct buffer {
+    struct device *device;
+    enum mem_kind kind;
+    uint8_t *data;      /* host address for heap and pinned; only backend/cuda may look at a device address */
+    size_t bytes;
+    unsigned flags;     /* BUFFER_* */
+};
+enum { BUFFER_SECRET = 1 /* wiped when freed */, BUFFER_BORROWED = 2 /* not freed */ };
+
+struct device_info {
+    char backend[8];        /* "cpu", "cuda" */
+    unsigned index;
+    char name[128];         /* "AMD EPYC ...", "NVIDIA H200" */
+    char variant[64];       /* instruction set or architecture in use: "mulx/adx", "sm_90" */
+    uint64_t memory_bytes;  /* MEM_DEVICE bytes in all; CPU: the host's limit (cgroup or MemTotal) */
+    unsigned unit_count;    /* worker threads or SMs */
+};
+
+struct device_options {
+    unsigned index;
+    unsigned threads;          /* CPU: worker threads, 0: one a usable CPU.  Ignored where there is a task pool */
+    uint64_t memory_bytes;     /* arena, 0: everything free minus a margin */
+    bool portable_only;        /* CPU: no assembly; for tests */
+};
+
+/* How the quotient's scalars are made from a = A.w and b = B.w on the domain.  Both are exact for a satisfied circuit. */
+enum quotient_mode {
+    /* snarkjs: on the odd coset, e_i = a_i b_i - c_i with c = a o b on the domain; the key's H points absorb the rest.
+     * Out: domain.size scalars. */
+    QUOTIENT_ODD_COSET_LAGRANGE,
+    /* bellman: coefficients of (A B - C) / Z with C = a o b on the domain.  Out: domain.size scalars, the top one zero. */
+    QUOTIENT_MONOMIAL,
+};
+
+struct quotient_plan {
+    struct domain domain;
+    enum quotient_mode mode;
+    size_t vector_bytes;    /* of a and of b: domain.size elements in the backend's own form */
+    size_t workspace_bytes;
+};
+
+struct eval_plan {
+    const struct curve *curve;
+    uint64_t row_count;     /* rows of the matrix */
+    uint64_t out_count;     /* elements written, zeros beyond row_count: the domain's size */
+    uint64_t column_count;
+    size_t workspace_bytes; /* room for the witness in the backend's own form where it needs one */
+};
+
+struct backend {
+    const char *name;
+
+    /** Devices that exist.  No driver or no device: count 0, never an error. */
+    cuzk_status (*probe)(struct task *t, struct device_info *out, size_t max, size_t *count);
+    cuzk_status (*open)(struct device **out, struct task *t, const struct device_options *o);
+    void (*close)(struct device *d);
+    void (*info)(const struct device *d, struct device_info *out);
+
+    cuzk_status (*buffer_take)(struct buffer *out, struct task *t, struct device *d, enum mem_kind kind, size_t bytes, unsigned flags);
+    void (*buffer_give)(struct buffer *b); /* legal on a zeroed one */
+
+    cuzk_status (*stream_open)(struct stream **out, struct task *t, struct device *d);
+    void (*stream_close)(struct stream *s);
+    cuzk_status (*stream_sync)(struct stream *s, struct task *t);
+    cuzk_status (*upload)(struct stream *s, struct task *t, struct buffer *to, size_t to_offset, const void *from, size_t bytes);
+    cuzk_status (*download)(struct stream *s, struct task *t, void *to, const struct buffer *from, size_t from_offset, size_t bytes);
+
+    /* -- plans: pure -- */
+    cuzk_status (*msm_plan)(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
+    cuzk_status (*quotient_plan)(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
+    cuzk_status (*eval_plan)(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);
+
+    /* -- operations -- */
+    /** out = M w: out_count elements in the backend's own form (plan->vector_bytes of the quotient).
+     * In  m  on the host for the CPU;  w  canonical integers, at least column_count of them. */
+    cuzk_status (*eval)(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out, const struct csr *m,
+                        const struct witness *w, struct buffer *workspace);
+    /** scalars = quotient of a and b; a and b are destroyed.  Out: plan->domain.size canonical integers of 32 bytes, in scalars
+     * (which may be a itself). */
+    cuzk_status (*quotient)(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
+                            struct buffer *b, struct buffer *workspace);
+    /** In place NTT, or its inverse, of domain.size elements in Montgomery form, natural order to natural order; on the domain's
+     * coset if asked.  For tests, set-up and benches. */
+    cuzk_status (*ntt)(struct stream *s, struct task *t, const struct domain *d, struct buffer *data, bool inverse, bool coset);
+    /** out = sum scalars[i] * points[i].
+     * In  points   plan->count affine points in Montgomery form, packed, any alignment (infinity allowed, points on the curve)
+     *     scalars  plan->count canonical integers of 32 bytes, any alignment; each < r
+     *     gather   NULL, or plan->count indices: scalar i is scalars[gather[i]]
+     * Out out      valid after stream_sync.  Any mix of scalars is fast: 0, 1, small and full-size are told apart. */
+    cuzk_status (*msm)(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points, size_t points_offset,
+                       const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather, struct buffer *workspace);
+    /** points[i] = scalars[i] * base, affine packed; for set-up.  scalars canonical. */
+    cuzk_status (*fixed_base)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
+                              const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
+};
+
+/** "cpu", "cuda" where built, "fault" in test builds; NULL: not in this build. */
+const struct backend *backend_by_name(const char *name);
+
+/** A buffer over host memory that somebody else owns (a mapped file), for backends that read host memory. */
+static inline struct buffer buffer_borrow(struct device *d, struct span s)
+{
+    struct buffer b;
+    b.device = d;
+    b.kind = MEM_HEAP;
+    b.data = (uint8_t *)(uintptr_t)s.data;
+    b.bytes = s.size;
+    b.flags = BUFFER_BORROWED;
+    return b;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* The values of all variables of a circuit, as a prover takes them. */
+#ifndef CUZK_R1CS_WITNESS_H
+#define CUZK_R1CS_WITNESS_H
+
+#include "curve/curve.h"
+
+struct witness {
+    const struct curve *curve;
+    struct span values; /* count * 32 bytes: canonical little-endian integers at any alignment; value 0 is 1.  Borrowed, secret. */
+    uint64_t count;
+};
+
+/** Checks that every value is canonical (< r) and that value 0 is one.  CUZK_MALFORMED names the first that is not. */
+cuzk_status witness_check(struct task *t, const struct witness *w) MUST_CHECK;
+
+static inline void witness_get(const struct witness *w, struct fr_int *out, uint64_t i)
+{
+    __builtin_memcpy(out->w, w->values.data + 32 * i, 32);
+}
+
+#endif
