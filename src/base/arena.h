@@ -6,6 +6,17 @@
 
 #define ARENA_ALIGN 256 /* of every allocation; a multiple of a cache line and of the device's transaction */
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_RED_ZONE ARENA_ALIGN /* poisoned bytes behind every allocation */
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_RED_ZONE ARENA_ALIGN
+#endif
+#endif
+#ifndef ARENA_RED_ZONE
+#define ARENA_RED_ZONE 0
+#endif
+
 enum arena_flags {
     ARENA_PLAIN = 0,
     ARENA_SECRET = 1, /* wiped when given back or reset; excluded from core dumps */
@@ -18,7 +29,10 @@ struct arena {
 };
 
 /** Bytes that an allocation takes inside an arena; plans add these up. */
-static inline size_t arena_round(size_t bytes) { return (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1); }
+static inline size_t arena_round(size_t bytes)
+{
+    return ((bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1)) + ARENA_RED_ZONE;
+}
 
 /** Takes capacity bytes from the system (large blocks with transparent huge pages).  CUZK_NO_MEMORY names the number. */
 cuzk_status arena_open(struct arena *a, struct task *t, size_t capacity, unsigned flags) MUST_CHECK;

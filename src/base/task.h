@@ -29,6 +29,7 @@ struct error {
 
 struct task {
     struct error error;
+    bool later_error_dropped;    /* a second error was not recorded, so what is said of it must not be recorded either */
     const atomic_bool *cancel;   /* NULL: cannot be cancelled */
     uint64_t deadline_ns;        /* on clock_now_ns(); 0: none */
     const char *tag;             /* prefix of log lines; NULL: none */
@@ -45,8 +46,12 @@ cuzk_status task_fail(struct task *t, const char *source_file, int source_line, 
     PRINTF_LIKE(5, 6);
 
 /** Where in the input the error just recorded lies.  Call right after FAIL, with values that name the place: path (NULL: unknown),
- * offset (ERROR_NO_OFFSET: unknown), field (NULL: none), advice (NULL: none).  Has no effect if the place is already named. */
+ * offset (ERROR_NO_OFFSET: unknown), field (NULL: none), advice (NULL: none).  Fills only what is still unnamed, so a parser can
+ * give the offset and its caller the path; has no effect if the FAIL before it was not the first error. */
 void task_fail_place(struct task *t, const char *path, uint64_t offset, const char *field, const char *advice);
+
+/** The errno behind the error just recorded; same rule as task_fail_place. */
+void task_fail_errno(struct task *t, int sys_errno);
 
 /** CUZK_CANCELLED or CUZK_DEADLINE (recorded) if the task should stop, else CUZK_OK.  Cheap; call at chunk borders. */
 cuzk_status task_poll(struct task *t) MUST_CHECK;

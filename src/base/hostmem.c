@@ -1,0 +1,32 @@
+/* Reads /proc and the control groups for memory sizes. */
+#include "base/hostmem.h"
+#include "base/cgroup.h"
+#include <stdio.h>
+#include <string.h>
+
+/* The value of a "Key:   123 kB" line, in bytes; 0 if there is none. */
+static uint64_t kib_field(const char *path, const char *key)
+{
+    FILE *f = fopen(path, "re");
+    if (f == NULL) return 0;
+    char line[256];
+    size_t length = strlen(key);
+    unsigned long long kib = 0;
+    while (kib == 0 && fgets(line, sizeof line, f) != NULL) {
+        if (strncmp(line, key, length) == 0 && line[length] == ':' && sscanf(line + length + 1, "%llu", &kib) != 1) break;
+    }
+    fclose(f);
+    return (uint64_t)kib * 1024;
+}
+
+uint64_t hostmem_limit_bytes(void)
+{
+    struct cgroup_limits limits;
+    cgroup_read(&limits, "");
+    uint64_t total = kib_field("/proc/meminfo", "MemTotal");
+    if (total == 0) return limits.memory_bytes == CGROUP_NO_LIMIT ? 0 : limits.memory_bytes;
+    return limits.memory_bytes < total ? limits.memory_bytes : total;
+}
+
+uint64_t hostmem_rss_bytes(void) { return kib_field("/proc/self/status", "VmRSS"); }
+uint64_t hostmem_peak_rss_bytes(void) { return kib_field("/proc/self/status", "VmHWM"); }

@@ -1,0 +1,103 @@
+/* Formats a log line in a buffer on the stack and writes it at once. */
+#include "base/log.h"
+#include "base/task.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_BYTES 2048
+#define TEXT_BYTES 1536
+
+static enum log_level log_most = LOG_INFO;
+static enum log_format log_style = LOG_TEXT;
+static const char *const level_names[] = { "error", "warn", "info", "debug" };
+
+struct line {
+    char bytes[LINE_BYTES];
+    size_t size; /* one byte is kept for the newline */
+};
+
+static void put(struct line *l, const char *text, size_t bytes)
+{
+    if (bytes > LINE_BYTES - 1 - l->size) return;
+    memcpy(l->bytes + l->size, text, bytes);
+    l->size += bytes;
+}
+
+static void put_string(struct line *l, const char *text) { put(l, text, strlen(text)); }
+
+/* Bytes of the UTF-8 sequence at s, which ends with '\0'; 0: not one (overlong forms and surrogates included). */
+static size_t utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80) return 1;
+    size_t n = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    }
+    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90);
+    return overlong || outside ? 0 : n;
+}
+
+/* Text from outside: nothing in it may end the line or the JSON string, or drive a terminal. */
+static void put_escaped(struct line *l, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s != '\0') {
+        size_t n = utf8_length(s);
+        if (n == 0 || *s < 0x20 || *s == 0x7f) {
+            put_string(l, "?");
+            s++;
+            continue;
+        }
+        if (log_style == LOG_JSON && (*s == '"' || *s == '\\')) put_string(l, "\\");
+        put(l, (const char *)s, n);
+        s += n;
+    }
+}
+
+void log_setup(enum log_level most, enum log_format format)
+{
+    log_most = most;
+    log_style = format;
+}
+
+bool log_enabled(enum log_level level) { return level <= log_most; }
+
+void log_line(const struct task *t, enum log_level level, const char *format, ...)
+{
+    if (!log_enabled(level)) return;
+    char text[TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+
+    struct timespec now;
+    struct tm utc;
+    char stamp[64];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    size_t n = strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(stamp + n, sizeof stamp - n, ".%03ldZ", now.tv_nsec / 1000000);
+
+    const char *tag = t != NULL ? t->tag : NULL;
+    bool json = log_style == LOG_JSON;
+    struct line l = { .size = 0 };
+    put_string(&l, json ? "{\"time\":\"" : "");
+    put_string(&l, stamp);
+    put_string(&l, json ? "\",\"level\":\"" : " ");
+    put_string(&l, level_names[level]);
+    if (tag != NULL) {
+        put_string(&l, json ? "\",\"tag\":\"" : " ");
+        put_escaped(&l, tag);
+    }
+    put_string(&l, json ? "\",\"text\":\"" : tag != NULL ? ": " : " ");
+    put_escaped(&l, text);
+    put_string(&l, json ? "\"}" : "");
+    l.bytes[l.size++] = '\n';
+    ssize_t written = write(STDERR_FILENO, l.bytes, l.size);
+    (void)written; /* nobody is left to tell */
+}

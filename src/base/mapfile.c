@@ -1,0 +1,189 @@
+/* Files in: mapped or read.  Files out: whole or not at all. */
+#include "base/mapfile.h"
+#include "base/bytes.h"
+#include "base/rng.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_START_BYTES ((size_t)64 << 10)
+#define WRITE_MOST_BYTES ((size_t)1 << 30) /* the kernel takes at most 2^31 - 4096 bytes a call */
+
+static cuzk_status fail_file(struct task *t, const char *verb, const char *path, int why)
+{
+    cuzk_status status = why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND : why == ENOMEM ? CUZK_NO_MEMORY : CUZK_IO;
+    FAIL(t, status, "%s could not be %s: %s", path, verb, strerror(why));
+    task_fail_errno(t, why);
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
+    return status;
+}
+
+/* Reads to the end of fd into a private mapping, which grows by moving pages, so that no copy of a secret stays behind.
+ * Returns 0 or an errno. */
+static int read_all(struct mapfile *out, int fd)
+{
+    size_t capacity = READ_START_BYTES, size = 0;
+    uint8_t *p = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return errno;
+    madvise(p, capacity, MADV_DONTDUMP); /* the advice stays with the mapping when it grows */
+    for (;;) {
+        if (size == capacity) {
+            void *grown = capacity > SIZE_MAX / 2 ? MAP_FAILED : mremap(p, capacity, 2 * capacity, MREMAP_MAYMOVE);
+            if (grown == MAP_FAILED) break;
+            p = grown;
+            capacity *= 2;
+        }
+        size_t room = capacity - size;
+        ssize_t got = read(fd, p + size, room < WRITE_MOST_BYTES ? room : WRITE_MOST_BYTES);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) break;
+        if (got == 0) {
+            out->bytes = span_of(p, size);
+            out->capacity = capacity;
+            return 0;
+        }
+        size += (size_t)got;
+    }
+    int why = size == capacity ? ENOMEM : errno;
+    wipe(p, size);
+    munmap(p, capacity);
+    return why;
+}
+
+/* Returns 0 or an errno. */
+static int take_contents(struct mapfile *out, int fd, bool is_stdin)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) return errno;
+    if (S_ISDIR(st.st_mode)) return EISDIR;
+    out->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    out->inode = st.st_ino;
+    out->device = st.st_dev;
+    /* Files of /proc say that they are regular and of size 0; standard input may have been read from already. */
+    bool mappable = S_ISREG(st.st_mode) && st.st_size > 0 && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0);
+    if (!mappable) return read_all(out, fd);
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED) return errno == ENODEV ? read_all(out, fd) : errno;
+    out->bytes = span_of(p, (size_t)st.st_size);
+    out->capacity = (size_t)st.st_size;
+    out->mapped = true;
+    return 0;
+}
+
+cuzk_status mapfile_open(struct mapfile *out, struct task *t, const char *path)
+{
+    memset(out, 0, sizeof *out);
+    bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail_file(t, "opened", name, errno);
+    int why = take_contents(out, fd, is_stdin);
+    if (!is_stdin) close(fd);
+    if (why != 0) {
+        memset(out, 0, sizeof *out);
+        return fail_file(t, "read", name, why);
+    }
+    snprintf(out->path, sizeof out->path, "%s", name);
+    return CUZK_OK;
+}
+
+void mapfile_close(struct mapfile *f)
+{
+    if (f->capacity > 0) {
+        void *p = (void *)(uintptr_t)f->bytes.data;
+        if (!f->mapped) wipe(p, f->bytes.size);
+        munmap(p, f->capacity);
+    }
+    memset(f, 0, sizeof *f);
+}
+
+/* Returns 0 or an errno. */
+static int write_all(int fd, const uint8_t *p, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t done = write(fd, p, bytes < WRITE_MOST_BYTES ? bytes : WRITE_MOST_BYTES);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return errno;
+        p += done;
+        bytes -= (size_t)done;
+    }
+    return 0;
+}
+
+/* The open descriptor that path is another name of, or -1.  Renaming over such a name would replace the link, not the file. */
+static int named_descriptor(const char *path)
+{
+    static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < ARRAY_COUNT(folders); i++) {
+        size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) != 0) continue;
+        char *end;
+        long fd = strtol(path + length, &end, 10);
+        if (end != path + length && *end == '\0' && fd >= 0 && fd <= INT_MAX) return (int)fd;
+    }
+    return -1;
+}
+
+/* Makes a new file beside target and writes it.  Returns 0 or an errno; temporary is then removed. */
+static int write_temporary(char *temporary, size_t temporary_bytes, struct task *t, const char *target, const void *data,
+                           size_t bytes, unsigned mode)
+{
+    uint8_t random[8];
+    if (rng_bytes(t, random, sizeof random) != CUZK_OK) return EIO;
+    int length = snprintf(temporary, temporary_bytes, "%s.%016llx.part", target, (unsigned long long)load_le64(random));
+    if (length < 0 || (size_t)length >= temporary_bytes) return ENAMETOOLONG;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+    if (fd < 0) return errno;
+    int why = write_all(fd, data, bytes);
+    if (why == 0 && fsync(fd) != 0) why = errno;
+    if (close(fd) != 0 && why == 0) why = errno;
+    if (why == 0 && rename(temporary, target) != 0) why = errno;
+    if (why != 0) unlink(temporary);
+    return why;
+}
+
+/* Makes the rename durable.  Some file systems cannot sync a folder: then it is as durable as they make it. */
+static void sync_folder_of(char *path)
+{
+    char *slash = strrchr(path, '/');
+    const char *folder = slash == NULL ? "." : slash == path ? "/" : path;
+    if (slash != NULL && slash != path) *slash = '\0';
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+cuzk_status mapfile_write(struct task *t, const char *path, const void *data, size_t bytes, unsigned mode)
+{
+    int named = named_descriptor(path);
+    if (named >= 0) {
+        int why = write_all(named, data, bytes);
+        return why == 0 ? CUZK_OK : fail_file(t, "written", named == STDOUT_FILENO ? "standard output" : path, why);
+    }
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC); /* a pipe, a device; a folder is refused here */
+        if (fd < 0) return fail_file(t, "opened for writing", path, errno);
+        int why = write_all(fd, data, bytes);
+        if (close(fd) != 0 && why == 0) why = errno;
+        return why == 0 ? CUZK_OK : fail_file(t, "written", path, why);
+    }
+    char target[PATH_MAX], temporary[PATH_MAX];
+    if (!exists || realpath(path, target) == NULL) { /* through a symbolic link the file behind it is replaced */
+        if ((size_t)snprintf(target, sizeof target, "%s", path) >= sizeof target)
+            return fail_file(t, "written", path, ENAMETOOLONG);
+    }
+    int why = write_temporary(temporary, sizeof temporary, t, target, data, bytes, mode);
+    if (why != 0) return fail_file(t, "written", path, why);
+    sync_folder_of(temporary);
+    return CUZK_OK;
+}
