@@ -1,0 +1,122 @@
+/* What all commands share. */
+#include "cli/cli.h"
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cli cli;
+
+static unsigned char cancelled; /* written by the signal handler */
+
+static void print_error(cuzk_status status, const char *text, const char *advice, const char *path, const char *field,
+                        uint64_t offset)
+{
+    fprintf(stderr, "cuzk: error: %s\n", text[0] ? text : cuzk_status_text(status));
+    if (path[0] || field[0] || offset != ERROR_NO_OFFSET) {
+        fputs("  where: ", stderr);
+        if (path[0]) fputs(path, stderr);
+        if (offset != ERROR_NO_OFFSET) fprintf(stderr, "%sbyte %llu", path[0] ? ", " : "", (unsigned long long)offset);
+        if (field[0]) fprintf(stderr, "%sfield %s", path[0] || offset != ERROR_NO_OFFSET ? ", " : "", field);
+        fputc('\n', stderr);
+    }
+    if (advice[0]) fprintf(stderr, "  what to do: %s\n", advice);
+    if (!cli.json) return;
+    json_t *o = json_pack("{s:s, s:s, s:i}", "status", cuzk_status_name(status), "error", text, "exit_code",
+                          cuzk_status_exit_code(status));
+    if (advice[0]) json_object_set_new(o, "advice", json_string(advice));
+    if (path[0]) json_object_set_new(o, "path", json_string(path));
+    if (field[0]) json_object_set_new(o, "field", json_string(field));
+    if (offset != ERROR_NO_OFFSET) json_object_set_new(o, "offset", json_integer((json_int_t)offset));
+    cli_print_json(o);
+}
+
+int cli_fail(const cuzk_error *e)
+{
+    print_error(e->status, e->text, e->advice, e->path, e->field, e->offset);
+    return cuzk_status_exit_code(e->status);
+}
+
+int cli_fail_task(const struct task *t)
+{
+    const struct error *e = &t->error;
+    print_error(e->status, e->text, e->advice, e->path, e->field, e->offset);
+    return cuzk_status_exit_code(e->status);
+}
+
+void cli_print_json(json_t *object)
+{
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputc('\n', stdout);
+    json_decref(object);
+}
+
+void cli_warn(const char *format, ...)
+{
+    if (cli.quiet) return;
+    va_list args;
+    va_start(args, format);
+    fputs("cuzk: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    __atomic_store_n(&cancelled, 1, __ATOMIC_RELAXED);
+}
+
+static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)context;
+    static unsigned shown = 101; /* percent on the screen; one thread reports at a time */
+    const unsigned percent = total ? (unsigned)(100.0 * (double)done / (double)total) : 0;
+    if (done < total && percent == shown) return;
+    shown = percent;
+    fprintf(stderr, "\r\033[K%s: %u %%", what, percent);
+    if (done >= total) fputs("\r\033[K", stderr);
+    fflush(stderr);
+}
+
+cuzk_watch cli_watch(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C ends the process at once */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    cuzk_watch watch = CUZK_WATCH_INIT;
+    watch.cancel = &cancelled;
+    if (!cli.quiet && isatty(STDERR_FILENO)) watch.progress = show_progress;
+    return watch;
+}
+
+bool cli_context(cuzk_context **out, int *exit_code)
+{
+    cuzk_context_options options = CUZK_CONTEXT_OPTIONS_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    options.threads = (unsigned)cli.threads;
+    if (cuzk_context_create(out, &options, &error) == CUZK_OK) return true;
+    *exit_code = cli_fail(&error);
+    return false;
+}
+
+const char *cli_bytes(uint64_t bytes)
+{
+    static char ring[8][24];
+    static unsigned next;
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+    char *out = ring[next++ % ARRAY_COUNT(ring)];
+    double v = (double)bytes;
+    unsigned u = 0;
+    while (v >= 1024 && u + 1 < ARRAY_COUNT(units)) {
+        v /= 1024;
+        u++;
+    }
+    snprintf(out, sizeof ring[0], u ? "%.1f %s" : "%.0f %s", v, units[u]);
+    return out;
+}

@@ -1,0 +1,50 @@
+/* What all commands of the command line share: common options, the way errors and results are printed, Ctrl-C. */
+#ifndef CUZK_CLI_CLI_H
+#define CUZK_CLI_CLI_H
+
+#include "cli/args.h"
+#include "cuzk/cuzk.h"
+#include <jansson.h>
+
+/* Set by the common options before a command runs. */
+struct cli {
+    bool json;         /* one JSON object on standard output instead of text */
+    bool quiet;        /* no progress, no warnings */
+    uint64_t threads;  /* 0: one a usable CPU */
+};
+extern struct cli cli;
+
+/* Rows that every command adds to its own options. */
+#define CLI_COMMON_OPTIONS                                                                                             \
+    { "--threads", OPTION_COUNT, &cli.threads, 1, 1024, "N", "worker threads (default: one a usable CPU)" },           \
+        { "--json", OPTION_FLAG, &cli.json, 0, 0, NULL, "print one JSON object on standard output" },                  \
+        { "--quiet", OPTION_FLAG, &cli.quiet, 0, 0, NULL, "no progress and no warnings on standard error" }
+
+/** Prints the error (text to standard error, and an object to standard output with --json); returns its exit code. */
+int cli_fail(const cuzk_error *error);
+int cli_fail_task(const struct task *t); /* the same for argument errors */
+
+/** Prints a result object with --json and drops it. */
+void cli_print_json(json_t *object);
+
+void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2); /* standard error, unless --quiet */
+
+/** A watch that Ctrl-C and SIGTERM cancel and that shows progress on a terminal. */
+cuzk_watch cli_watch(void);
+
+/** The context with --threads; cli_fail has been called if it returns false. */
+bool cli_context(cuzk_context **out, int *exit_code);
+
+/* "3.2 MiB" in a static ring of buffers. */
+const char *cli_bytes(uint64_t bytes);
+
+int cmd_prove(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+int cmd_setup(int argc, char **argv);
+int cmd_vkey(int argc, char **argv);
+
+#endif

@@ -1,0 +1,159 @@
+/* cuzk bench: how fast is this machine, on a key of yours or on single operations? */
+#include "cli/cli.h"
+#include "cuzk/cuzk_bench.h"
+#include "base/clock.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "With KEY and WITNESS: opens the key once, proves --runs times (each proof verified) and prints the stages' medians.\n"
+    "Without: times the operations of which proofs are made at 2^log2 random elements; every result is checked.\n"
+    "Compare figures of one run only: machines share cores and change clocks.";
+
+#define STAGES 9
+static const char *const stage_names[STAGES] = { "constraints", "quotient", "MSM A", "MSM B1", "MSM B2", "MSM L", "MSM H", "verification", "total" };
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void stages_of(const cuzk_proof *proof, double out[STAGES])
+{
+    cuzk_timings tm = CUZK_TIMINGS_INIT;
+    cuzk_proof_timings(proof, &tm);
+    out[0] = tm.eval_ms;
+    out[1] = tm.quotient_ms;
+    for (int i = 0; i < 5; i++) out[2 + i] = tm.msm_ms[i];
+    out[7] = tm.verify_ms;
+    out[8] = tm.total_ms;
+}
+
+static int bench_proofs(const char *key_path, const char *witness_path, const char *r1cs_path, unsigned runs)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+    cuzk_key *key = NULL;
+    cuzk_witness *witness = NULL;
+    cuzk_key_options key_options = CUZK_KEY_OPTIONS_INIT;
+    cuzk_key_info info = CUZK_KEY_INFO_INIT;
+    cuzk_device_info device = CUZK_DEVICE_INFO_INIT;
+    cuzk_watch watch = cli_watch();
+    int exit_code = 0;
+    double *ms = calloc((size_t)runs * STAGES, sizeof *ms); /* stage by stage */
+    key_options.r1cs_path = r1cs_path;
+    if (!ms) {
+        struct task t;
+        task_init(&t);
+        FAIL(&t, CUZK_NO_MEMORY, "%u runs are more than memory holds", runs);
+        return cli_fail_task(&t);
+    }
+
+    if (!cli_context(&context, &exit_code)) goto out;
+    const uint64_t start = clock_now_ns();
+    if (cuzk_key_open(&key, context, key_path, &key_options, &error) != CUZK_OK) goto failed;
+    const double open_ms = clock_ms_since(start);
+    if (cuzk_witness_open(&witness, witness_path, &error) != CUZK_OK) goto failed;
+    for (unsigned i = 0; i <= runs; i++) { /* the first is not counted: it touches the key's pages */
+        cuzk_proof *proof = NULL;
+        double stages[STAGES];
+        if (cuzk_prove(&proof, NULL, context, key, witness, &watch, &error) != CUZK_OK) goto failed;
+        stages_of(proof, stages);
+        for (int s = 0; i > 0 && s < STAGES; s++) ms[(size_t)s * runs + i - 1] = stages[s];
+        cuzk_proof_close(proof);
+    }
+    cuzk_key_describe(key, &info);
+    cuzk_context_device(context, &device);
+    json_t *rows = json_array();
+    if (!cli.json)
+        printf("%s, %s, %u threads, %s; domain %llu, key opened in %.1f ms; %u proofs, all verified\n%-14s %10s %10s %10s\n", device.name,
+               device.variant, device.threads, info.curve, (unsigned long long)info.domain_size, open_ms, runs, "ms", "median",
+               "least", "most");
+    for (int s = 0; s < STAGES; s++) {
+        double *v = ms + (size_t)s * runs;
+        qsort(v, runs, sizeof *v, by_value);
+        const double median = (v[(runs - 1) / 2] + v[runs / 2]) / 2;
+        if (cli.json)
+            json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f}", "stage", stage_names[s], "median_ms", median, "least_ms", v[0],
+                                                  "most_ms", v[runs - 1]));
+        else
+            printf("%-14s %10.2f %10.2f %10.2f\n", stage_names[s], median, v[0], v[runs - 1]);
+    }
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:s, s:s, s:i, s:s, s:I, s:f, s:i, s:o}", "status", "OK", "device", device.name, "variant", device.variant, "threads",
+                                 (int)device.threads, "curve", info.curve, "domain", (json_int_t)info.domain_size, "open_ms", open_ms, "runs",
+                                 (int)runs, "stages", rows));
+    else
+        json_decref(rows);
+    goto out;
+failed:
+    exit_code = cli_fail(&error);
+out:
+    free(ms);
+    cuzk_witness_close(witness);
+    cuzk_key_close(key);
+    cuzk_context_destroy(context);
+    return exit_code;
+}
+
+static void print_row(void *context, const cuzk_bench_row *row)
+{
+    (void)context;
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:s, s:I, s:i, s:f, s:f, s:f}", "operation", row->operation, "curve", row->curve, "count",
+                                 (json_int_t)row->count, "runs", (int)row->runs, "median_ms", row->median_ms, "least_ms", row->least_ms, "most_ms",
+                                 row->most_ms));
+    else
+        printf("%-28s %10llu %12.3f %12.3f %12.3f %12.1f\n", row->operation, (unsigned long long)row->count, row->median_ms,
+               row->least_ms, row->most_ms, row->median_ms * 1e6 / (double)row->count);
+    fflush(stdout);
+}
+
+static int bench_operations(const char *curve, unsigned log2, unsigned runs)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+    cuzk_device_info device = CUZK_DEVICE_INFO_INIT;
+    cuzk_watch watch = cli_watch();
+    int exit_code = 0;
+    if (!cli_context(&context, &exit_code)) return exit_code;
+    cuzk_context_device(context, &device);
+    if (!cli.json)
+        printf("%s, %s, %u threads, %s\n%-28s %10s %12s %12s %12s %12s\n", device.name, device.variant, device.threads, curve, "operation",
+               "count", "median ms", "least ms", "most ms", "ns each");
+    if (cuzk_bench_operations(context, curve, log2, runs, print_row, NULL, &watch, &error) != CUZK_OK) exit_code = cli_fail(&error);
+    cuzk_context_destroy(context);
+    return exit_code;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    const char *key_path = NULL, *witness_path = NULL, *r1cs_path = NULL, *curve = "bn254";
+    uint64_t runs = 5, log2 = 16;
+    const struct option_row options[] = {
+        { "--runs", OPTION_COUNT, &runs, 1, 1000, "N", "counted runs (default 5), after one that is not counted" },
+        { "--curve", OPTION_TEXT, &curve, 0, 0, "C", "of the operations: bn254 (default) or bls12_381" },
+        { "--log2", OPTION_COUNT, &log2, 1, 26, "K", "operations at 2^K elements (default 16)" },
+        { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE", "the circuit's constraints (needed with .params)" },
+        CLI_COMMON_OPTIONS,
+    };
+    const struct operand_row operands[] = {
+        { "KEY", &key_path, true, "proving key; leave out to time operations" },
+        { "WITNESS", &witness_path, true, "its witness" },
+    };
+    if (args_want_help(argc, argv)) {
+        args_print_help("bench", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
+        return 0;
+    }
+    struct task t;
+    task_init(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK) return cli_fail_task(&t);
+    if (key_path && !witness_path) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", key_path);
+        return cli_fail_task(&t);
+    }
+    return key_path ? bench_proofs(key_path, witness_path, r1cs_path, (unsigned)runs)
+                    : bench_operations(curve, (unsigned)log2, (unsigned)runs);
+}
