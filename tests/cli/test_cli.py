@@ -1,0 +1,539 @@
+#!/usr/bin/env python3
+"""The command line as a user meets it: every command, every exit code, forty malformed inputs.
+
+    test_cli.py CUZK [CASE...]     CUZK: the program under test; CASE: run those only
+
+Circuits are made by tests/support/make_circuit.py, keys by cuzk setup --dev.  snarkjs checks the proofs where node_modules holds
+it.  The third-party keys of the optional data folder (CUZK_SHARED, or ../shared beside the source) are proved when it is there.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import make_circuit  # noqa: E402
+
+CUZK = os.path.abspath(sys.argv[1])
+SNARKJS = ROOT / "node_modules" / "snarkjs" / "build" / "cli.cjs"
+SHARED = pathlib.Path(os.environ.get("CUZK_SHARED", ROOT.parent / "shared"))
+WORK = pathlib.Path(tempfile.mkdtemp(prefix="cuzk-cli-"))
+ENV = dict(os.environ, XDG_CACHE_HOME=str(WORK / "cache"))
+R = make_circuit.MODULUS
+CASES = []
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def case(f):
+    CASES.append(f)
+    return f
+
+
+def run(*args, cwd=None, timeout=120, stdin=None, env=None):
+    p = subprocess.run([CUZK, *map(str, args)], cwd=cwd or WORK, capture_output=True, timeout=timeout, input=stdin, env=env or ENV)
+    p.text = p.stdout.decode(errors="replace") + p.stderr.decode(errors="replace")
+    if p.returncode < 0 or "Sanitizer" in p.text or "runtime error" in p.text:
+        raise Failed(f"{args}: crashed with {p.returncode}\n{p.text[-3000:]}")
+    return p
+
+
+def expect(code, *args, has=(), **kw):
+    p = run(*args, **kw)
+    if p.returncode != code:
+        raise Failed(f"cuzk {' '.join(map(str, args))}: exit code {p.returncode}, not {code}\n{p.text}")
+    for word in [has] if isinstance(has, str) else has:
+        if word not in p.text:
+            raise Failed(f"cuzk {' '.join(map(str, args))}: output lacks {word!r}\n{p.text}")
+    return p
+
+
+def check(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+def write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+FIXTURES = {}
+
+
+def fixture(curve="bn254", layout="zkey", steps=61, bits=20, public=True):
+    """A circuit with key, witness, proof, all in one folder."""
+    name = f"{curve}-{layout}-{steps}-{bits}-{public}"
+    if name in FIXTURES:
+        return FIXTURES[name]
+    d = WORK / name
+    r1cs, wtns, values = make_circuit.make(curve, steps, bits, public)
+    write(d / "c.r1cs", r1cs)
+    write(d / "w.wtns", wtns)
+    key = d / ("k.zkey" if layout == "zkey" else "k.params")
+    vk = d / ("vk.json" if layout == "zkey" else "k.vk")
+    expect(0, "setup", "--dev", d / "c.r1cs", key, "--layout", layout, "--vkey", vk, "--quiet")
+    extra = [] if layout == "zkey" else ["--r1cs", d / "c.r1cs"]
+    expect(0, "prove", key, d / "w.wtns", d / "proof.json", d / "public.json", "--quiet", *extra)
+    FIXTURES[name] = type("F", (), dict(dir=d, key=key, vk=vk, r1cs=d / "c.r1cs", wtns=d / "w.wtns", proof=d / "proof.json",
+                                        public=d / "public.json", values=values, curve=curve, extra=extra))
+    return FIXTURES[name]
+
+
+def snarkjs_accepts(vk, public, proof):
+    if not SNARKJS.exists():
+        return None
+    p = subprocess.run(["node", str(SNARKJS), "groth16", "verify", str(vk), str(public), str(proof)], capture_output=True, timeout=120)
+    return p.returncode == 0 and b"OK!" in p.stdout
+
+
+@case
+def help_and_version():
+    expect(0, "--version", has="cuzk ")
+    expect(0, "--help", has=["prove", "verify", "exit codes"])
+    for c in ("prove", "verify", "inspect", "check", "plan", "vkey", "setup", "bench"):
+        expect(0, c, "--help", has=["usage: cuzk " + c])
+        expect(0, "help", c, has=["usage: cuzk " + c])
+    expect(2)
+
+
+@case
+def wrong_usage_is_exit_2_and_helps():
+    expect(2, "prvoe", has="did you mean 'prove'")
+    expect(2, "prove", has=["KEY is missing", "--help"])
+    expect(2, "prove", "a", "b", "c", "d", "e", has="unexpected argument 'e'")
+    expect(2, "prove", "a", "b", "--thread", "3", has="did you mean --threads")
+    expect(2, "prove", "a", "b", "--threads", "0", has="from 1 to 1024")
+    expect(2, "prove", "a", "b", "--threads", has="needs a value")
+    expect(2, "prove", "a", "b", "--json=1", has="takes no value")
+    expect(2, "prove", "a", "b", "c", "c", has="overwrite")
+    expect(2, "setup", "c.r1cs", "k.zkey", has="--dev")
+    expect(2, "prove", "a", "b", "--format", "xml", has="xml")
+
+
+@case
+def proves_and_verifies_on_both_curves():
+    for curve in R:
+        f = fixture(curve)
+        expect(0, "verify", f.vk, f.public, f.proof, has="valid")
+        check(json.loads(f.public.read_text()) == [str(f.values[1])], "public.json is not the witness's public value")
+        check(snarkjs_accepts(f.vk, f.public, f.proof) is not False, f"snarkjs refuses the proof on {curve}")
+
+
+@case
+def snarkjs_spellings_work():
+    f = fixture()
+    d = WORK / "spell"
+    d.mkdir()
+    for name in ("c.r1cs", "w.wtns"):
+        shutil.copy(f.dir / name, d)
+    shutil.copy(f.key, d / "k.zkey")
+    expect(0, "groth16", "prove", "k.zkey", "w.wtns", cwd=d)
+    check((d / "proof.json").exists() and (d / "public.json").exists(), "snarkjs's default names were not used")
+    expect(0, "zkey", "export", "verificationkey", "k.zkey", "verification_key.json", cwd=d)
+    expect(0, "groth16", "verify", "verification_key.json", "public.json", "proof.json", cwd=d)
+    check((d / "verification_key.json").read_bytes() == f.vk.read_bytes(), "vkey differs from setup's --vkey")
+
+
+@case
+def zero_public_inputs():
+    f = fixture(public=False)
+    check(json.loads(f.public.read_text()) == [], "public.json should be empty")
+    expect(0, "verify", f.vk, f.public, f.proof)
+    check(snarkjs_accepts(f.vk, f.public, f.proof) is not False, "snarkjs refuses")
+
+
+@case
+def bellman_layout():
+    f = fixture("bls12_381", "bellman")
+    expect(0, "verify", f.vk, f.public, f.proof)
+    expect(0, "prove", f.key, f.wtns, f.dir / "p.bin", f.public, "--format", "compressed", *f.extra)
+    check((f.dir / "p.bin").stat().st_size == 192, "a compressed proof has 192 bytes")
+    expect(0, "verify", f.vk, f.public, f.dir / "p.bin")
+    expect(0, "check", f.key, *f.extra)
+    p = expect(2, "prove", f.key, f.wtns, f.dir / "q.json", f.dir / "qp.json")
+    check("--r1cs" in p.text, "the missing constraints are not named")
+    p = run("setup", "--dev", fixture().r1cs, WORK / "x.params", "--layout", "bellman")
+    check(p.returncode == 3 and not (WORK / "x.params").exists(), "BN254 has no bellman layout")
+
+
+@case
+def altered_proofs_and_inputs_are_exit_1():
+    for curve in R:
+        f = fixture(curve)
+        value = int(json.loads(f.public.read_text())[0])
+        for wrong in (value + 1, value + R[curve], 0):
+            bad = write(f.dir / "bad-public.json", json.dumps([str(wrong % 2**256)]))
+            expect(1, "verify", f.vk, bad, f.proof)
+        expect(1, "verify", f.vk, write(f.dir / "none.json", "[]"), f.proof)
+        proof = json.loads(f.proof.read_text())
+        swapped = dict(proof, pi_a=proof["pi_c"], pi_c=proof["pi_a"])
+        expect(1, "verify", f.vk, f.public, write(f.dir / "swapped.json", json.dumps(swapped)))
+        off = json.loads(json.dumps(proof))
+        off["pi_a"][1] = str(int(off["pi_a"][1]) ^ 1)
+        p = run("verify", f.vk, f.public, write(f.dir / "off.json", json.dumps(off)))
+        check(p.returncode in (1, 3) and "curve" in p.text, "a point off the curve is not named: " + p.text)
+
+
+@case
+def json_output_is_one_object():
+    f = fixture()
+    o = json.loads(expect(0, "prove", f.key, f.wtns, f.dir / "j.json", f.dir / "jp.json", "--json", "--quiet").stdout)
+    check(o["status"] == "OK" and o["verified"] and o["timings_ms"]["total"] > 0, str(o))
+    o = json.loads(expect(0, "verify", f.vk, f.public, f.proof, "--json").stdout)
+    check(o["valid"] is True, str(o))
+    o = json.loads(expect(0, "plan", f.key, "--json").stdout)
+    check(o["proof_bytes"] > 0 and o["a_bytes"] > 0, str(o))
+    o = json.loads(expect(0, "inspect", f.key, "--json").stdout)
+    check(o["curve"] == "bn254" and o["protocol"] == "groth16", str(o))
+    p = run("prove", f.key, f.dir / "nope.wtns", "--json", "--quiet")
+    o = json.loads(p.stdout)
+    check(p.returncode == 4 and o["status"] == "NOT_FOUND" and o["exit_code"] == 4 and "nope.wtns" in o["path"] + o["error"], str(o))
+
+
+@case
+def inspect_knows_every_kind():
+    f, g = fixture(), fixture("bls12_381", "bellman")
+    expect(0, "prove", g.key, g.wtns, g.dir / "p.bin", g.public, "--format", "compressed", *g.extra)
+    for path, word in ((f.key, "zkey"), (f.wtns, "witness"), (f.r1cs, "r1cs"), (f.proof, "proof"), (f.public, "public"), (f.vk, "verif"),
+                       (g.key, "bellman"), (g.vk, "verif"), (g.dir / "p.bin", "proof")):
+        p = expect(0, "inspect", path)
+        check(word in p.text.lower(), f"inspect {path.name}: {p.text}")
+    expect(3, "inspect", write(WORK / "page.params", "<!DOCTYPE html><html><body>502</body></html>"), has="HTML")
+    expect(3, "inspect", write(WORK / "empty.vk", b""), has="empty")
+    expect(3, "inspect", write(WORK / "noise", os.urandom(5000)))
+    expect(4, "inspect", WORK / "missing")
+    expect(4, "inspect", WORK)
+
+
+@case
+def check_is_remembered_until_the_file_changes():
+    f = fixture(steps=33)
+    key = f.dir / "remembered.zkey"
+    shutil.copy(f.key, key)
+    prove = ["prove", key, f.wtns, f.dir / "a.json", f.dir / "b.json"]
+    check("not been checked" in expect(0, *prove).text, "an unchecked key gives no warning")
+    expect(0, "check", key, has="sound")
+    check("not been checked" not in expect(0, *prove).text, "a checked key still warns")
+    os.utime(key, ns=(1, 1))
+    expect(0, *prove)
+    data = bytearray(key.read_bytes())
+    data[-200] ^= 1
+    key.write_bytes(data)
+    os.utime(key, ns=(1, 1))
+    check("not been checked" in run(*prove).text, "a changed file passes as checked")
+    readonly = dict(ENV, XDG_CACHE_HOME="/proc/nowhere", HOME="/proc/nowhere")
+    expect(0, "check", f.key, env=readonly)
+
+
+@case
+def check_finds_bad_points():
+    f = fixture()
+    for section, group in ((3, 64), (5, 64), (6, 64), (7, 128), (8, 64), (9, 64)):
+        data = bytearray(f.key.read_bytes())
+        offset, length = sections(data)[section]
+        at = next(o for o in range(offset, offset + length, group) if any(data[o:o + group]))
+        data[at] ^= 1
+        bad = write(f.dir / f"bad{section}.zkey", bytes(data))
+        p = run("check", bad)
+        check(p.returncode == 3, f"section {section}: exit {p.returncode} {p.text}")
+        check("curve" in p.text or "canonical" in p.text, f"section {section}: {p.text}")
+        p = run("prove", bad, f.wtns, f.dir / "bp.json", f.dir / "bpp.json")
+        check(p.returncode != 0 and not (f.dir / "bp.json").exists(), f"section {section}: a proof left a damaged key")
+    other = fixture(steps=62, bits=19)
+    p = run("check", f.key, "--vkey", other.vk)
+    check(p.returncode == 3, "a foreign verification key passes: " + p.text)
+    expect(0, "check", f.key, "--vkey", f.vk)
+
+
+@case
+def unsatisfied_witness_names_the_row_and_writes_nothing():
+    for curve in R:
+        f = fixture(curve)
+        values = list(f.values)
+        values[10] = (values[10] + 1) % R[curve]
+        bad = write(f.dir / "bad.wtns", make_circuit.wtns(curve, values))
+        expect(3, "prove", f.key, bad, f.dir / "n.json", f.dir / "np.json")
+        expect(3, "prove", f.key, bad, f.dir / "n.json", f.dir / "np.json", "--r1cs", f.r1cs, has="constraint")
+        check(not (f.dir / "n.json").exists() and not (f.dir / "np.json").exists(), "files were written")
+
+
+@case
+def trapdoor_is_private_and_setup_is_loud():
+    f = fixture()
+    p = expect(0, "setup", "--dev", f.r1cs, f.dir / "t.zkey", "--trapdoor", f.dir / "t.json", "--quiet", has="INSECURE")
+    check(stat.S_IMODE((f.dir / "t.json").stat().st_mode) == 0o600, "the trapdoor is not mode 0600")
+    check("tau" in json.loads((f.dir / "t.json").read_text()), "no tau in the trapdoor")
+    check((f.dir / "t.zkey").read_bytes() != f.key.read_bytes(), "two setups gave one key")
+    check(p.returncode == 0, p.text)
+
+
+@case
+def snarkjs_proves_with_our_key():
+    if not SNARKJS.exists():
+        raise Skipped("snarkjs is not installed")
+    for curve in R:
+        f = fixture(curve)
+        out = f.dir / "theirs.json", f.dir / "theirs-public.json"
+        p = subprocess.run(["node", str(SNARKJS), "groth16", "prove", str(f.key), str(f.wtns), *map(str, out)], capture_output=True, timeout=120)
+        check(p.returncode == 0, p.stdout.decode()[-500:])
+        expect(0, "verify", f.vk, out[1], out[0])
+        check(out[1].read_bytes() == f.public.read_bytes(), "public.json differs from snarkjs's")
+        check(snarkjs_accepts(f.vk, out[1], out[0]), "snarkjs refuses its own proof under our key")
+        theirs = f.dir / "theirs-vk.json"
+        subprocess.run(["node", str(SNARKJS), "zkey", "export", "verificationkey", str(f.key), str(theirs)], capture_output=True, timeout=120)
+        check(theirs.read_bytes() == f.vk.read_bytes(), "our verification key is not byte for byte snarkjs's")
+
+
+@case
+def output_problems():
+    f = fixture()
+    expect(4, "prove", f.key, f.wtns, f.dir / "no/such/dir/p.json", f.dir / "o.json")
+    expect(4, "prove", f.key, f.wtns, f.dir / "p.json", f.dir / "no/such/dir/o.json")
+    check(not (f.dir / "p.json").exists(), "a proof stands without its public inputs")
+    p = expect(0, "prove", f.key, f.wtns, "-", f.dir / "o.json", "--quiet")
+    check(json.loads(p.stdout)["protocol"] == "groth16", "no proof on standard output")
+    expect(0, "prove", f.key, "-", f.dir / "p.json", f.dir / "o.json", stdin=f.wtns.read_bytes())
+    leftovers = [n for n in os.listdir(f.dir) if "tmp" in n.lower()]
+    check(not leftovers, f"temporary files left: {leftovers}")
+
+
+@case
+def works_from_a_read_only_folder():
+    f = fixture()
+    d = WORK / "readonly"
+    d.mkdir()
+    os.chmod(d, 0o555)
+    expect(0, "prove", f.key, f.wtns, f.dir / "ro.json", f.dir / "rop.json", cwd=d)
+
+
+@case
+def ctrl_c_cancels():
+    f = fixture(steps=16000, bits=0)
+    p = subprocess.Popen([CUZK, "bench", str(f.key), str(f.wtns), "--runs", "1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    time.sleep(1.0)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    check(p.returncode == 8 and b"cancel" in out + err, f"exit {p.returncode}: {(out + err).decode()}")
+    expect(8, "prove", f.key, f.wtns, f.dir / "late.json", f.dir / "latep.json", "--timeout-ms", "1")
+    check(not (f.dir / "late.json").exists(), "a late proof was written")
+
+
+@case
+def threads_do_not_change_the_outcome():
+    f = fixture(steps=700, bits=300)
+    for n in (1, 2, 3, 16):
+        expect(0, "prove", f.key, f.wtns, f.dir / "t.json", f.dir / "tp.json", "--threads", n)
+        expect(0, "verify", f.vk, f.dir / "tp.json", f.dir / "t.json")
+
+
+@case
+def bench_runs():
+    f = fixture()
+    o = json.loads(expect(0, "bench", f.key, f.wtns, "--runs", "2", "--json").stdout)
+    check(o["runs"] == 2 and len(o["stages"]) == 9, str(o))
+    expect(0, "bench", "--log2", "6", "--runs", "1", has="msm")
+    expect(0, "bench", "--log2", "6", "--runs", "1", "--curve", "bls12_381")
+    expect(2, "bench", "--curve", "ed25519")
+
+
+# ---- malformed inputs: the list of peers' failures, rebuilt on our own key -------------------------------------------------------
+
+def sections(data):
+    n, at, out = struct.unpack_from("<I", data, 8)[0], 12, {}
+    for _ in range(n):
+        t, size = struct.unpack_from("<IQ", data, at)
+        out[t] = (at + 12, size)
+        at += 12 + size
+    return out
+
+
+def split(data):
+    return [[t, bytes(data[o:o + n])] for t, (o, n) in sections(data).items()]
+
+
+def malformed(f, g):
+    """(name, zkey, wtns, whether a proof that verifies is fine too)"""
+    z, w = f.key.read_bytes(), f.wtns.read_bytes()
+    r = R["bn254"]
+    put = lambda b, o, v: b[:o] + v + b[o + len(v):]
+    u = lambda v: struct.pack("<I", v)
+
+    def zkey(edit=None, parts=None, version=1, count=None):
+        parts = parts or split(z)
+        if edit:
+            for p in parts:
+                if p[0] == edit[0]:
+                    p[1] = edit[1](p[1])
+        return make_circuit.container(b"zkey", version, [tuple(p) for p in parts])
+
+    def wtns(section, f_):
+        parts = split(w)
+        for p in parts:
+            if p[0] == section:
+                p[1] = f_(p[1])
+        return make_circuit.container(b"wtns", 2, [tuple(p) for p in parts])
+
+    head = 4 + 32 + 4 + 32  # nVars, nPublic, domainSize in section 2
+    n_vars = struct.unpack_from("<I", split(z)[1][1], head)[0]
+    domain = struct.unpack_from("<I", split(z)[1][1], head + 8)[0]
+    last = 32 * (n_vars - 1)
+    yield "zkey-truncated-half", z[:len(z) // 2], w, False
+    yield "zkey-truncated-last-byte", z[:-1], w, False
+    yield "zkey-empty", b"", w, False
+    yield "wtns-empty", z, b"", False
+    yield "zkey-magic", b"zkex" + z[4:], w, False
+    yield "zkey-version-99", put(z, 4, u(99)), w, False
+    yield "zkey-nsections-4G", put(z, 8, u(0xFFFFFFFF)), w, False
+    yield "zkey-section-size-2^64-12", put(z, 16, struct.pack("<Q", 2**64 - 12)), w, False
+    yield "zkey-missing-coefs", zkey(parts=[[44 if t == 4 else t, d] for t, d in split(z)]), w, False
+    yield "zkey-duplicate-A", zkey(parts=split(z) + [p for p in split(z) if p[0] == 5]), w, True
+    yield "zkey-plonk-protocol", zkey((1, lambda d: u(2))), w, False
+    yield "zkey-fflonk-protocol", zkey((1, lambda d: u(10))), w, False
+    yield "zkey-other-curve", g.key.read_bytes(), w, False
+    yield "zkey-wrong-curve-id", zkey((2, lambda d: put(d, 4, b"\x09"))), w, False
+    yield "zkey-n8q-40", zkey((2, lambda d: put(d, 0, u(40)))), w, False
+    for d_ in (1000, 0, 1 << 30, domain * 2, domain // 2):
+        yield f"zkey-domain-{d_}", zkey((2, lambda d, d_=d_: put(d, head + 8, u(d_)))), w, False
+    yield "zkey-npublic-gt-nvars", zkey((2, lambda d: put(d, head + 4, u(n_vars + 5)))), w, False
+    yield "zkey-coef-row-out-of-range", zkey((4, lambda d: put(d, 4 + 4, u(0x7FFFFFFF)))), w, False
+    yield "zkey-coef-wire-out-of-range", zkey((4, lambda d: put(d, 4 + 8, u(0x7FFFFFFF)))), w, False
+    yield "zkey-coef-matrix-7", zkey((4, lambda d: put(d, 4, u(7)))), w, False
+    yield "zkey-coef-value-ge-r", zkey((4, lambda d: put(d, 4 + 12, b"\xff" * 32))), w, False
+    yield "zkey-coef-count-lies", zkey((4, lambda d: put(d, 0, u(0x7FFFFFFF)))), w, True
+    yield "zkey-coefs-cut-20-bytes", zkey((4, lambda d: d[:-20])), w, False
+    for t in (3, 5, 6, 7, 8, 9):
+        yield f"zkey-section-{t}-short", zkey((t, lambda d: d[:64])), w, False
+        yield f"zkey-section-{t}-long", zkey((t, lambda d: d + bytes(64))), w, False
+    yield "zkey-A-point-off-curve", zkey((5, lambda d: put(d, 64, b"\x05" + bytes(31) + b"\x07" + bytes(31)))), w, False
+    yield "zkey-A-coordinate-ge-q", zkey((5, lambda d: put(d, 64, b"\xff" * 32))), w, False
+    yield "zkey-alpha-off-curve", zkey((2, lambda d: put(d, head + 12, b"\x05" + bytes(31) + b"\x07" + bytes(31)))), w, False
+    yield "zkey-delta-infinity", zkey((2, lambda d: put(d, len(d) - 192, bytes(192)))), w, False
+    yield "wtns-truncated-half", z, w[:len(w) // 2], False
+    yield "wtns-one-fewer", z, make_circuit.container(b"wtns", 2, [(1, put(split(w)[0][1], 36, u(n_vars - 1))), (2, split(w)[1][1][:-32])]), False
+    yield "wtns-one-more", z, make_circuit.container(b"wtns", 2, [(1, put(split(w)[0][1], 36, u(n_vars + 1))), (2, split(w)[1][1] + bytes(32))]), False
+    yield "wtns-header-right-data-short", z, wtns(2, lambda d: d[:96]), False
+    yield "wtns-other-prime", z, wtns(1, lambda d: put(d, 4, (r + 2).to_bytes(32, "little"))), False
+    yield "wtns-other-curve", z, g.wtns.read_bytes(), False
+    yield "wtns-n8-64", z, wtns(1, lambda d: u(64) + d[4:]), False
+    yield "wtns-unsatisfying", z, wtns(2, lambda d: put(d, last, (12345).to_bytes(32, "little"))), False
+    yield "wtns-wrong-public", z, wtns(2, lambda d: put(d, 32, (12345).to_bytes(32, "little"))), False
+    yield "wtns-w0-is-2", z, wtns(2, lambda d: put(d, 0, (2).to_bytes(32, "little"))), False
+    for name, at in (("private", last), ("public", 32)):
+        yield f"wtns-{name}-plus-r", z, wtns(2, lambda d, at=at: put(d, at, (int.from_bytes(d[at:at + 32], "little") + r).to_bytes(32, "little"))), False
+    yield "wtns-value-all-ff", z, wtns(2, lambda d: put(d, last, b"\xff" * 32)), False
+    yield "wtns-version-3", z, put(w, 4, u(3)), False
+    yield "swapped-arguments", w, z, False
+    yield "r1cs-as-witness", z, f.r1cs.read_bytes(), False
+
+
+@case
+def malformed_inputs_give_named_errors():
+    f, g = fixture(), fixture("bls12_381")
+    seen = 0
+    for name, z, w, may_pass in malformed(f, g):
+        d = WORK / "bad" / name
+        write(d / "z.zkey", z)
+        write(d / "w.wtns", w)
+        p = run("prove", "z.zkey", "w.wtns", "proof.json", "public.json", "--quiet", cwd=d, timeout=30)
+        seen += 1
+        if p.returncode == 0 and may_pass:
+            expect(0, "verify", f.vk, d / "public.json", d / "proof.json")
+            continue
+        check(p.returncode == 3, f"{name}: exit {p.returncode}\n{p.text}")
+        check("error: " in p.text and ("z.zkey" in p.text or "w.wtns" in p.text or "witness" in p.text), f"{name}: unhelpful: {p.text}")
+        check(not (d / "proof.json").exists() and not (d / "public.json").exists(), f"{name}: files were written")
+    check(seen >= 50, f"only {seen} variants")
+
+
+@case
+def sections_in_any_order_and_absent_contributions():
+    f = fixture()
+    parts = split(f.key.read_bytes())
+    expect(0, "prove", write(f.dir / "rev.zkey", make_circuit.container(b"zkey", 1, [tuple(p) for p in parts[::-1]])), f.wtns, f.dir / "r.json", f.dir / "rp.json")
+    expect(0, "verify", f.vk, f.dir / "rp.json", f.dir / "r.json")
+    cut = [tuple(p) for p in parts if p[0] != 10] + [(77, b"unknown sections are skipped")]
+    expect(0, "prove", write(f.dir / "no10.zkey", make_circuit.container(b"zkey", 1, cut)), f.wtns, f.dir / "r.json", f.dir / "rp.json")
+    expect(0, "verify", f.vk, f.dir / "rp.json", f.dir / "r.json")
+
+
+@case
+def third_party_keys():
+    if not (SHARED / "data" / "circom").is_dir():
+        raise Skipped("no third-party data folder")
+    done = 0
+    for d in sorted((SHARED / "data" / "circom").iterdir()):
+        keys, witnesses = sorted(d.glob("*.zkey")), sorted(d.glob("*.wtns"))
+        if not keys or not witnesses:
+            continue
+        out = WORK / "third" / d.name
+        out.mkdir(parents=True)
+        if d.name == "snarkjs-circuit2":
+            expect(3, "prove", keys[0], witnesses[0], out / "p.json", out / "q.json", has="PLONK")
+            continue
+        expect(0, "check", keys[0])
+        expect(0, "prove", keys[0], witnesses[0], out / "p.json", out / "q.json")
+        expect(0, "vkey", keys[0], out / "vk.json")
+        for vk in [out / "vk.json"] + [p for p in d.glob("*.json") if p.name == "verification_key.json" or p.name == "semaphore-10.json"]:
+            expect(0, "verify", vk, out / "q.json", out / "p.json")
+        check(snarkjs_accepts(out / "vk.json", out / "q.json", out / "p.json") is not False, f"snarkjs refuses {d.name}")
+        done += 1
+    check(done >= 8, f"only {done} keys")
+    authv2 = SHARED / "data/circom/go-rapidsnark-authv2/witness.wtns"
+    expect(3, "prove", SHARED / "data/circom/rapidsnark-testdata/circuit_final.zkey", authv2, WORK / "f.json", WORK / "fp.json", has="witness")
+
+
+@case
+def third_party_proofs():
+    if not (SHARED / "data" / "circom").is_dir():
+        raise Skipped("no third-party data folder")
+    done = 0
+    for d in sorted((SHARED / "data" / "circom").iterdir()):
+        for proof in sorted(d.glob("*proof.json")):
+            stem = proof.name[:-len("proof.json")]
+            vk = d / "verification_key.json" if (d / "verification_key.json").exists() else d / (stem.rstrip(".") + ".json")
+            expect(0, "verify", vk, d / (stem + "public.json"), proof)
+            done += 1
+    check(done >= 6, f"only {done} proofs")
+
+
+def main():
+    wanted = sys.argv[2:]
+    passed = failed = skipped = 0
+    for f in CASES:
+        if wanted and f.__name__ not in wanted:
+            continue
+        start = time.monotonic()
+        try:
+            f()
+            passed += 1
+            print(f"ok      {f.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
+        except Skipped as e:
+            skipped += 1
+            print(f"skipped {f.__name__}: {e}", flush=True)
+        except (Failed, subprocess.TimeoutExpired, AssertionError) as e:
+            failed += 1
+            print(f"FAILED  {f.__name__}: {e}", flush=True)
+    subprocess.run(["chmod", "-R", "u+w", str(WORK)])
+    shutil.rmtree(WORK, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
