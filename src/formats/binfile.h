@@ -29,6 +29,10 @@ cuzk_status binfile_parse(struct binfile *out, struct task *t, const char *path,
 /** The section of that type; CUZK_MALFORMED names it if it is absent. */
 cuzk_status binfile_section(const struct binfile *b, struct task *t, struct span *out, unsigned type, const char *name) MUST_CHECK;
 
+/** As binfile_section, for a section that must hold exactly count items of item_bytes (a product below 2^64). */
+cuzk_status binfile_exact(const struct binfile *b, struct task *t, struct span *out, unsigned type, const char *name,
+                          uint64_t count, uint64_t item_bytes) MUST_CHECK;
+
 /** The byte offset in the file of something inside one of its spans. */
 static inline uint64_t binfile_offset(struct span file, const uint8_t *p) { return (uint64_t)(p - file.data); }
 

@@ -14,12 +14,14 @@ struct filparams {
     uint64_t trailing_bytes; /* after b_g2: ceremony transcripts; not read */
 };
 
-/** Errors  CUZK_MALFORMED with file, offset and field: truncated, a count beyond the file, b_g1 and b_g2 of different lengths.
+/** Errors  CUZK_MALFORMED with file, offset and field: truncated, a count beyond the file, counts that contradict each other (b_g1 and b_g2
+ *         differ, a shorter than ic, more points than variables, h not 2^k - 1); as filvk_parse_head.
  * Thread  any.  Cost  six subgroup checks. */
 cuzk_status filparams_parse(struct filparams *out, struct task *t, const char *path, struct span file) MUST_CHECK;
 
 /** Decodes point index of one of p's vectors (section names it in messages) and checks it: canonical, flags, on the curve, not
- * infinity, and in the subgroup if asked.  Index must be below the vector's count.  Thread  any. */
+ * infinity, and in the subgroup if asked.  index must be below the vector's count.
+ * Errors  CUZK_KEY_INVALID with section, index and offset.  Thread  any. */
 cuzk_status filparams_point(const struct filparams *p, struct task *t, struct g_aff *out, const struct span *vector,
                             enum group_id group, const char *section, uint64_t index, bool subgroup) MUST_CHECK;
 

@@ -8,7 +8,8 @@
 enum file_kind {
     FILE_UNKNOWN,
     FILE_EMPTY,
-    FILE_HTML,
+    FILE_HTML,           /* a page: what a gateway answers instead of a file */
+    FILE_TEXT,           /* a short text that is not JSON */
     FILE_R1CS,
     FILE_WTNS,
     FILE_ZKEY_GROTH16,

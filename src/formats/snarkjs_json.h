@@ -7,7 +7,7 @@
 
 #include "formats/groth16_points.h"
 
-#define SNARKJS_JSON_MOST_BYTES (64u << 20) /* larger texts are refused unread */
+#define SNARKJS_JSON_MOST_BYTES (16u << 20) /* larger texts are refused unread (200,000 public signals fit) */
 
 struct json_text {
     char *data;  /* not zero-terminated within size; owned: json_text_fini */

@@ -35,14 +35,15 @@ struct zkey_coef {
 };
 
 /** Reads the header, checks its points and demands every section at its exact length.  Sections 3 to 9 are not read.
- * Errors  CUZK_MALFORMED with file, offset and field; CUZK_UNSUPPORTED for PLONK and FFLONK keys, other curves, domains above
- *         the field's 2-adicity.  Thread  any.  Cost  six point checks. */
+ * Errors  CUZK_MALFORMED with file, offset and field; CUZK_UNSUPPORTED for PLONK and FFLONK keys and other curves;
+ *         CUZK_KEY_INVALID for a header point that is not a point of the group.  Thread  any.  Cost  six point checks. */
 cuzk_status zkey_parse(struct zkey *out, struct task *t, const char *path, struct span file) MUST_CHECK;
 
 /** Coefficient record index < n_coefs, checked: matrix 0 or 1, row, wire, value canonical.  Any order, any thread. */
 cuzk_status zkey_coef_read(const struct zkey *z, struct task *t, struct zkey_coef *out, uint64_t index) MUST_CHECK;
 
-/** Checks one more point of a section: FAILs (CUZK_MALFORMED) with section name, index and offset unless check is POINT_OK. */
+/** Turns the verdict on a point of a section into an error (CUZK_KEY_INVALID) that names section, index and offset; CUZK_OK for
+ * POINT_OK.  For whoever checks the points of a key. */
 cuzk_status zkey_point_verdict(const struct zkey *z, struct task *t, const char *section, const uint8_t *point, uint64_t index,
                                enum point_check check) MUST_CHECK;
 
