@@ -1,0 +1,59 @@
+/* A proving key in memory: the constraints as matrices, the five queries as points, and what a proof needs beside them.
+ *
+ * A key comes from a .zkey (points used in place, in the mapped file) or from bellman's .params and the circuit's .r1cs (points
+ * decoded once).  After that it is immutable and reference counted; any number of proofs may run on it at once. */
+#ifndef CUZK_GROTH16_KEY_H
+#define CUZK_GROTH16_KEY_H
+
+#include "backend/backend.h"
+#include "base/mapfile.h"
+#include "formats/filparams.h"
+#include "formats/r1cs_file.h"
+#include "formats/zkey.h"
+#include "groth16/vk.h"
+
+enum groth16_layout { GROTH16_ZKEY, GROTH16_BELLMAN };
+
+/* The five sums of a proof.  docs/maths.md, "The five sums". */
+enum groth16_query { QUERY_A, QUERY_B1, QUERY_B2, QUERY_L, QUERY_H, QUERY_COUNT };
+
+struct groth16_key {
+    atomic_uint references;
+    const struct curve *curve;
+    enum groth16_layout layout;
+    struct domain domain;
+    uint64_t variable_count;  /* the constant included */
+    uint64_t public_count;    /* without the constant */
+    uint64_t row_count;       /* constraints and the public_count + 1 rows that bind the inputs */
+    bool can_prove;           /* false: bellman parameters without their circuit; good for checking only */
+    struct csr a, b;          /* row_count rows; C is never needed: C w = A w o B w for a witness that satisfies */
+
+    struct groth16_vk vk;     /* beta1 and delta1 included */
+    struct span point[QUERY_COUNT];           /* affine, Montgomery, packed; bellman: NULL unless can_prove */
+    uint64_t point_count[QUERY_COUNT];
+    uint32_t *density_a, *density_b;          /* bellman: the variable of each point of A and of B; NULL: variable i has point i */
+
+    struct mapfile file, r1cs;                /* r1cs.bytes.data NULL: not given */
+    struct zkey zkey;                         /* views of file, of the layout that it has */
+    struct filparams params;
+    struct r1cs_file circuit;                 /* if r1cs was given */
+    uint8_t *decoded[QUERY_COUNT];            /* bellman: what point[] views */
+    uint64_t heap_bytes;
+};
+
+/** Opens key_path, whose contents tell the layout; r1cs_path may be NULL.
+ * Out     a key with one reference.
+ * Errors  those of the formats; CUZK_MISMATCH if r1cs is not this key's circuit (both counts are named); CUZK_KEY_INVALID for a point
+ *         of the verifying key.
+ * Thread  any.  Cost  reads the coefficients twice; bellman: decodes every point, on t->pool. */
+cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path, const char *r1cs_path) MUST_CHECK;
+struct groth16_key *groth16_key_ref(struct groth16_key *key);
+void groth16_key_unref(struct groth16_key *key); /* NULL is legal; the last one frees */
+
+/** The row of the circuit that w does not satisfy, by its index and the names of what stands there.
+ * In      key  opened with its r1cs
+ * Out     *row the first such row, or row_count if all hold (then the witness is right and the key is not)
+ * Cost    one pass over the r1cs file on this thread. */
+cuzk_status groth16_key_first_unsatisfied(struct task *t, const struct groth16_key *key, uint64_t *row, const struct witness *w) MUST_CHECK;
+
+#endif

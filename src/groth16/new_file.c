@@ -1,0 +1,73 @@
+/* A file of known size that is written in place, through a mapping, and appears under its name whole or not at all. */
+#include "groth16/new_file.h"
+#include "base/rng.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static cuzk_status fail_with(struct task *t, const char *path, const char *what, int why)
+{
+    const cuzk_status status = FAIL(t, why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND : CUZK_IO, "%s could not be %s: %s", path, what,
+                                    strerror(why));
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, why == ENOSPC ? "free space on that file system" : NULL);
+    return status;
+}
+
+cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size)
+{
+    uint64_t random;
+
+    memset(f, 0, sizeof *f);
+    f->fd = -1;
+    TRY(rng_bytes(t, &random, sizeof random));
+    if ((size_t)snprintf(f->path, sizeof f->path, "%s", path) >= sizeof f->path ||
+        (size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.part", path, (unsigned long long)random) >= sizeof f->temporary)
+        return fail_with(t, path, "made", ENAMETOOLONG);
+    f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (f->fd < 0) return fail_with(t, path, "made", errno);
+    /* Space is reserved, so that a full disk is an error here and not a signal in the middle of the mapping. */
+    const int why = posix_fallocate(f->fd, 0, (off_t)size);
+    if (why != 0) {
+        new_file_discard(f);
+        return fail_with(t, path, "given its size", why);
+    }
+    void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    if (data == MAP_FAILED) {
+        const int map_errno = errno;
+        new_file_discard(f);
+        return fail_with(t, path, "mapped", map_errno);
+    }
+    f->data = data;
+    f->size = size;
+    return CUZK_OK;
+}
+
+void new_file_discard(struct new_file *f)
+{
+    if (f->data != NULL) munmap(f->data, f->size);
+    if (f->temporary[0] != '\0') {
+        close(f->fd);
+        unlink(f->temporary);
+    }
+    memset(f, 0, sizeof *f);
+}
+
+cuzk_status new_file_commit(struct new_file *f, struct task *t)
+{
+    int why = 0;
+
+    if (msync(f->data, f->size, MS_SYNC) != 0 || fsync(f->fd) != 0 || rename(f->temporary, f->path) != 0) why = errno;
+    if (why != 0) {
+        const cuzk_status status = fail_with(t, f->path, "written", why);
+        new_file_discard(f);
+        return status;
+    }
+    munmap(f->data, f->size);
+    close(f->fd);
+    memset(f, 0, sizeof *f);
+    return CUZK_OK;
+}

@@ -1,0 +1,21 @@
+/* A file of known size that is written in place, through a mapping, and appears under its name whole or not at all: for keys, which
+ * can be larger than memory. */
+#ifndef CUZK_GROTH16_NEW_FILE_H
+#define CUZK_GROTH16_NEW_FILE_H
+
+#include "base/task.h"
+
+struct new_file {
+    uint8_t *data;          /* size bytes, zero at first; the kernel writes them back as it likes */
+    uint64_t size;
+    int fd;
+    char path[4096], temporary[4096];
+};
+
+/** Errors  CUZK_IO, CUZK_NOT_FOUND (no such folder), both with the path. */
+cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size) MUST_CHECK;
+/** Syncs and renames; f is closed either way.  Errors  CUZK_IO. */
+cuzk_status new_file_commit(struct new_file *f, struct task *t) MUST_CHECK;
+void new_file_discard(struct new_file *f); /* legal on a zeroed, committed or discarded one */
+
+#endif

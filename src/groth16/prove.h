@@ -1,0 +1,41 @@
+/* Proving: the pipeline from a witness to the three points of a proof. */
+#ifndef CUZK_GROTH16_PROVE_H
+#define CUZK_GROTH16_PROVE_H
+
+#include "groth16/assemble.h"
+#include "groth16/msm_set.h"
+
+/* What one proof on a key takes on a device; groth16_prove executes it as it stands.  One block holds, in this order,
+ *     a | b and workspace of steps 2 and 3      later      h scalars | workspace of the sums (over b) */
+struct groth16_plan {
+    const struct backend *backend;
+    struct device *device;
+    struct eval_plan eval_a, eval_b;
+    struct quotient_plan quotient;
+    struct msm_row rows[QUERY_COUNT];
+    struct msm_plan msm[QUERY_COUNT];
+    size_t vector_bytes;        /* of a, of b */
+    size_t values_workspace_bytes, sums_workspace_bytes;
+    size_t block_bytes;         /* all of it */
+};
+
+/** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit). */
+cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key, const struct backend *backend,
+                               struct device *device) MUST_CHECK;
+
+/* Where the time went. */
+struct groth16_timings { double witness_ms, eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms; };
+
+/** Proves with fresh r and s.  The proof is not verified here: groth16_prove_verified does both.
+ * In      w  the values of all variables
+ * Errors  CUZK_MISMATCH (curve or number of values), CUZK_MALFORMED (a value), CUZK_NO_MEMORY, CUZK_CANCELLED, CUZK_DEADLINE.
+ * Thread  any; calls on one key and device may run at the same time.
+ * Cost    plan->block_bytes of heap, taken once and wiped. */
+cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key, const struct groth16_plan *plan,
+                          const struct witness *w, struct groth16_timings *timings) MUST_CHECK;
+
+/** Steps 1 to 4: the five sums, before blinding. */
+cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,
+                               const struct groth16_plan *plan, const struct witness *w, struct groth16_timings *timings) MUST_CHECK;
+
+#endif

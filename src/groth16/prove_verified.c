@@ -1,0 +1,57 @@
+/* Proving as everybody but the tests calls it: no proof leaves unverified. */
+#include "groth16/prove_verified.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Why a proof made from w does not verify, as far as it can be told. */
+static cuzk_status explain(struct task *t, const struct groth16_key *key, const struct witness *w)
+{
+    cuzk_status status;
+    uint64_t row;
+
+    if (key->r1cs.bytes.data == NULL) {
+        status = FAIL(t, CUZK_UNSATISFIED, "the proof made from this witness does not verify: the witness does not satisfy the circuit, "
+                                           "or the key is damaged");
+        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
+                        "compute the witness again with the circuit of this key; check the key; give the circuit's .r1cs to learn the row");
+        return status;
+    }
+    TRY(groth16_key_first_unsatisfied(t, key, &row, w));
+    if (row < key->row_count) {
+        status = FAIL(t, CUZK_UNSATISFIED, "the witness does not satisfy constraint %llu of %llu", (unsigned long long)row,
+                      (unsigned long long)key->circuit.n_constraints);
+        task_fail_place(t, key->r1cs.path, ERROR_NO_OFFSET, "constraints", "compute the witness again, with this very circuit");
+        return status;
+    }
+    status = FAIL(t, CUZK_KEY_INVALID, "the witness satisfies every constraint, yet the proof does not verify: the key is damaged or "
+                                       "of another circuit");
+    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "check the key, or fetch it again");
+    return status;
+}
+
+cuzk_status groth16_prove_verified(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                                   const struct groth16_plan *plan, const struct groth16_verifier *verifier,
+                                   const struct witness *w, struct groth16_timings *timings)
+{
+    struct fr_int *inputs = calloc(key->public_count + 1, sizeof *inputs);
+    struct task quiet; /* the verifier's own words would hide the reason */
+    cuzk_status status;
+
+    if (inputs == NULL) {
+        status = FAIL(t, CUZK_NO_MEMORY, "no memory for %llu public inputs", (unsigned long long)key->public_count);
+        goto out;
+    }
+    TRY_GOTO(out, groth16_prove(t, out, key, plan, w, timings));
+    const uint64_t start_ns = clock_now_ns();
+    for (uint64_t i = 0; i < key->public_count; i++) witness_get(w, &inputs[i], i + 1);
+    task_init(&quiet);
+    if (groth16_verify(&quiet, verifier, out, inputs, key->public_count, GROTH16_POINTS_UNCHECKED) != CUZK_OK)
+        status = explain(t, key, w);
+    timings->verify_ms = clock_ms_since(start_ns);
+out:
+    if (status != CUZK_OK) wipe(out, sizeof *out);
+    free(inputs);
+    return status;
+}

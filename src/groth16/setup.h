@@ -1,0 +1,20 @@
+/* Development keys: a key for a circuit from toxic waste that this process knows.  Not for production. */
+#ifndef CUZK_GROTH16_SETUP_H
+#define CUZK_GROTH16_SETUP_H
+
+#include "formats/trapdoor_file.h"
+#include "groth16/key.h"
+
+/** Draws the five secrets from the operating system.  Out: to be wiped.  ROOT_SNARKJS: gamma is 1, as snarkjs's keys have it. */
+cuzk_status groth16_setup_draw(struct task *t, struct trapdoor *out, const struct curve *c, enum root_convention layout) MUST_CHECK;
+
+/** Writes the key of circuit under secrets to key_path, whole or not at all; vk_path (NULL: none) gets the verifying key, JSON for
+ * a .zkey, bellman's layout for .params.
+ * In      secrets->layout  which key is made
+ * Errors  CUZK_TOO_LARGE (more rows than a domain can have), CUZK_UNSUPPORTED (bellman's layout over BN254), CUZK_NO_MEMORY, CUZK_IO.
+ * Cost    six fixed-base multiplications a variable and a row, on t->pool; 6 variables + 1 domain x 32 bytes of heap beside the
+ *         file's pages, wiped. */
+cuzk_status groth16_setup_write(struct task *t, const struct r1cs_file *circuit, const struct trapdoor *secrets, const char *key_path,
+                                const char *vk_path, const struct backend *backend, struct device *device) MUST_CHECK;
+
+#endif
