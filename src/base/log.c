@@ -1,6 +1,7 @@
 /* Formats a log line in a buffer on the stack and writes it at once. */
 #include "base/log.h"
 #include "base/task.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 
 #define LINE_BYTES 2048
 #define TEXT_BYTES 1536
+#define TAG_MOST   256 /* bytes of a line that may be written when the tag ends */
+#define TEXT_MOST  (LINE_BYTES - 8) /* the same for the text: room for the end of the line */
 
 static enum log_level log_most = LOG_INFO;
 static enum log_format log_style = LOG_TEXT;
@@ -16,17 +19,16 @@ static const char *const level_names[] = { "error", "warn", "info", "debug" };
 
 struct line {
     char bytes[LINE_BYTES];
-    size_t size; /* one byte is kept for the newline */
+    size_t size;
 };
 
-static void put(struct line *l, const char *text, size_t bytes)
+/* Fixed parts of a line; with TAG_MOST and TEXT_MOST kept they always fit. */
+static void put_string(struct line *l, const char *text)
 {
-    if (bytes > LINE_BYTES - 1 - l->size) return;
+    size_t bytes = strlen(text);
     memcpy(l->bytes + l->size, text, bytes);
     l->size += bytes;
 }
-
-static void put_string(struct line *l, const char *text) { put(l, text, strlen(text)); }
 
 /* Bytes of the UTF-8 sequence at s, which ends with '\0'; 0: not one (overlong forms and surrogates included). */
 static size_t utf8_length(const unsigned char *s)
@@ -41,19 +43,20 @@ static size_t utf8_length(const unsigned char *s)
     return overlong || outside ? 0 : n;
 }
 
-/* Text from outside: nothing in it may end the line or the JSON string, or drive a terminal. */
-static void put_escaped(struct line *l, const char *text)
+/* Text from outside: nothing in it may end the line or the JSON string, or drive a terminal.  Stops before most bytes are
+ * exceeded. */
+static void put_escaped(struct line *l, const char *text, size_t most)
 {
     const unsigned char *s = (const unsigned char *)text;
     while (*s != '\0') {
         size_t n = utf8_length(s);
-        if (n == 0 || *s < 0x20 || *s == 0x7f) {
-            put_string(l, "?");
-            s++;
-            continue;
-        }
-        if (log_style == LOG_JSON && (*s == '"' || *s == '\\')) put_string(l, "\\");
-        put(l, (const char *)s, n);
+        bool strange = n == 0 || *s < 0x20 || *s == 0x7f;
+        bool escaped = log_style == LOG_JSON && (*s == '"' || *s == '\\');
+        if (strange) n = 1;
+        if (l->size + n + escaped > most) return;
+        if (escaped) l->bytes[l->size++] = '\\';
+        memcpy(l->bytes + l->size, strange ? "?" : (const char *)s, n);
+        l->size += n;
         s += n;
     }
 }
@@ -69,6 +72,7 @@ bool log_enabled(enum log_level level) { return level <= log_most; }
 void log_line(const struct task *t, enum log_level level, const char *format, ...)
 {
     if (!log_enabled(level)) return;
+    int kept_errno = errno;
     char text[TEXT_BYTES];
     va_list args;
     va_start(args, format);
@@ -92,12 +96,13 @@ void log_line(const struct task *t, enum log_level level, const char *format, ..
     put_string(&l, level_names[level]);
     if (tag != NULL) {
         put_string(&l, json ? "\",\"tag\":\"" : " ");
-        put_escaped(&l, tag);
+        put_escaped(&l, tag, TAG_MOST);
     }
     put_string(&l, json ? "\",\"text\":\"" : tag != NULL ? ": " : " ");
-    put_escaped(&l, text);
+    put_escaped(&l, text, TEXT_MOST);
     put_string(&l, json ? "\"}" : "");
     l.bytes[l.size++] = '\n';
     ssize_t written = write(STDERR_FILENO, l.bytes, l.size);
     (void)written; /* nobody is left to tell */
+    errno = kept_errno;
 }

@@ -1,0 +1,40 @@
+/* Memory sizes of this process on the running system. */
+#include "support/cm.h"
+#include "base/hostmem.h"
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES ((size_t)64 << 20)
+
+static void the_limit_is_no_more_than_the_machine(void **state)
+{
+    (void)state;
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_in_range(hostmem_limit_bytes(), 1 << 20, machine);
+}
+
+static void resident_memory_rises_and_falls(void **state)
+{
+    (void)state;
+    uint64_t before = hostmem_rss_bytes();
+    assert_true(before > 0);
+    uint8_t *p = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    memset(p, 1, BLOCK_BYTES);
+    uint64_t with = hostmem_rss_bytes();
+    munmap(p, BLOCK_BYTES);
+    uint64_t after = hostmem_rss_bytes();
+    assert_true(with >= before + BLOCK_BYTES / 2);
+    assert_true(after <= with - BLOCK_BYTES / 2);
+    assert_true(hostmem_peak_rss_bytes() >= with - BLOCK_BYTES / 8); /* the kernel counts pages in batches */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_limit_is_no_more_than_the_machine),
+        cmocka_unit_test(resident_memory_rises_and_falls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
