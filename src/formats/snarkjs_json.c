@@ -142,6 +142,8 @@ cuzk_status snarkjs_proof_read(struct proof_points *out, struct task *t, const c
 cuzk_status snarkjs_public_read(struct public_values *out, struct task *t, const char *path, struct span text,
                                 const struct curve *c)
 {
+    static const uint64_t any[FR_WORDS] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    const uint64_t *modulus = c != NULL ? c->fr.modulus.w : any;
     cuzk_status status = CUZK_OK;
     json_t *root;
     memset(out, 0, sizeof *out);
@@ -158,7 +160,7 @@ cuzk_status snarkjs_public_read(struct public_values *out, struct task *t, const
     for (size_t i = 0; i < count; i++) {
         char name[48];
         snprintf(name, sizeof name, "public signal %zu", i);
-        TRY_GOTO(out, json_value_number(out->value[i].w, t, path, json_array_get(root, i), FR_WORDS, c->fr.modulus.w, R_NAME, name));
+        TRY_GOTO(out, json_value_number(out->value[i].w, t, path, json_array_get(root, i), FR_WORDS, modulus, c != NULL ? R_NAME : "2^256 - 1", name));
     }
 out:
     if (status != CUZK_OK) public_values_fini(out);

@@ -27,7 +27,7 @@ cuzk_status snarkjs_vk_write(struct task *t, struct json_text *out, const struct
  * Thread  any.  Cost  parsing plus a subgroup check a point. */
 cuzk_status snarkjs_proof_read(struct proof_points *out, struct task *t, const char *path, struct span text,
                                const struct curve *expected) MUST_CHECK;
-/** c: whose scalar field the values must lie in. */
+/** c: whose scalar field the values must lie in; NULL: any below 2^256 - 1, for a caller that checks later. */
 cuzk_status snarkjs_public_read(struct public_values *out, struct task *t, const char *path, struct span text,
                                 const struct curve *c) MUST_CHECK;
 /** The curve is taken from the text (absent: bn128, as old snarkjs wrote).  nPublic must agree with IC; vk_alphabeta_12 is not used. */
