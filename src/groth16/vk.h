@@ -33,9 +33,9 @@ cuzk_status groth16_vk_init(struct task *t, struct groth16_vk *out, const struct
 void groth16_vk_fini(struct groth16_vk *vk); /* legal on a zeroed key and after groth16_vk_fini */
 
 /** Checks a key that came from outside: every point canonical, on the curve and in the subgroup; alpha1, beta2, gamma2 and delta2
- * not infinity (with one of them at infinity proofs could be made without a witness); beta1 and delta1, where present, the same
- * multiples of G1's generator as beta2 and delta2 of G2's.
- * Errors  CUZK_KEY_INVALID names the point as field.  Cost  two pairing products at most, one subgroup check a point. */
+ * not infinity (with one of them at infinity proofs could be made without a witness); where beta1 and delta1 are both present, the
+ * same beta and delta in G1 and in G2.
+ * Errors  CUZK_KEY_INVALID names the point as field.  Cost  one subgroup check a point, a product of two pairings. */
 cuzk_status groth16_vk_check(struct task *t, const struct groth16_vk *vk) MUST_CHECK;
 
 /** Number of public inputs. */
