@@ -44,3 +44,9 @@
 #undef be_redc
 #undef be_add_wide
 #undef be_sub_wide
+#undef be_is_canonical
+#undef be_load_be
+#undef be_store_be
+#undef be_from_plain
+#undef be_to_plain
+#undef be_from_wide

@@ -7,12 +7,15 @@
 #define FE       bn254_fr
 #define FE_UPPER BN254_FR
 #include "field/prime.inc.h"
+#include "field/fe_batch.inc.h"
 #undef FE
 #undef FE_UPPER
 
 #define FE       bn254_fp
 #define FE_UPPER BN254_FP
 #include "field/prime.inc.h"
+#include "field/prime_root.inc.h"
+#include "field/fe_batch.inc.h"
 #undef FE
 #undef FE_UPPER
 
@@ -22,6 +25,8 @@ DEV_FN void bn254_fp_mul_nr(bn254_fp_t *r, const bn254_fp_t *a) { bn254_fp_neg(r
 #define FE bn254_fp2
 #define BE bn254_fp
 #include "field/quad.inc.h"
+#include "field/quad_root.inc.h"
+#include "field/fe_batch.inc.h"
 #undef FE
 #undef BE
 

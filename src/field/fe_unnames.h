@@ -44,3 +44,9 @@
 #undef fe_redc
 #undef fe_add_wide
 #undef fe_sub_wide
+#undef fe_is_canonical
+#undef fe_load_be
+#undef fe_store_be
+#undef fe_from_plain
+#undef fe_to_plain
+#undef fe_from_wide

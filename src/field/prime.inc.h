@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 
 #define FE_WORDS    CAT(FE_UPPER, _WORDS)
+#define FE_BITS     CAT(FE_UPPER, _BITS)
 #define FE_LIMBS    (FE_WORDS * LIMBS_PER_WORD)
 #define FE_LIMBC(n) CAT(CAT(FE_UPPER, n), LIMB_BITS)
 
@@ -122,8 +123,14 @@ DEV_FN void fe_halve(fe_t *r, const fe_t *a)
     UNROLL for (int i = 0; i < FE_WORDS; i++) r->l[i] = x.w[i];
 }
 
-/* The partner of every faster multiplication: self-test and tests compare with it. */
-DEV_FN void fe_mul_ref(fe_t *r, const fe_t *a, const fe_t *b)
+/* The partner of every faster multiplication: self-test and tests compare with it.  Six words would inline hundreds of instructions
+ * a product, so on the host they are a call. */
+#if defined(__CUDA_ARCH__) || FE_WORDS <= 4
+#define FE_REF_FN DEV_FN
+#else
+#define FE_REF_FN DEV_FN_BIG
+#endif
+FE_REF_FN void fe_mul_ref(fe_t *r, const fe_t *a, const fe_t *b)
 {
     const limb_t p[FE_LIMBS] = FE_LIMBC(_P_);
     const limb_t inv = (limb_t)CAT(FE_UPPER, _INV);
@@ -201,30 +208,124 @@ DEV_FN void fe_store(uint8_t *bytes, const fe_t *a) { memcpy(bytes, a->l, sizeof
 DEV_FN void fe_load_int(fe_int *r, const uint8_t *bytes) { memcpy(r->l, bytes, sizeof r->l); }
 DEV_FN void fe_store_int(uint8_t *bytes, const fe_int *a) { memcpy(bytes, a->l, sizeof a->l); }
 
-/* r = a^e, e in words little-endian.  Variable time in e. */
+/* Whether the words are below p: for Montgomery words that come from outside. */
+DEV_FN bool fe_is_canonical(const fe_t *a)
+{
+    fe_int x;
+    UNROLL for (int i = 0; i < FE_WORDS; i++) x.l[i] = a->l[i];
+    return fe_int_is_canonical(&x);
+}
+
+/* Plain big-endian bytes, sizeof(fe_t) of them.  False (and r = 0) if the integer is not below p. */
+DEV_FN bool fe_load_be(fe_t *r, const uint8_t *bytes)
+{
+    fe_int x;
+    words_from_be(x.l, bytes, FE_WORDS);
+    if (!fe_int_is_canonical(&x)) {
+        fe_set_zero(r);
+        return false;
+    }
+    fe_from_int(r, &x);
+    return true;
+}
+
+DEV_FN void fe_store_be(uint8_t *bytes, const fe_t *a)
+{
+    fe_int x;
+    fe_to_int(&x, a);
+    words_to_be(bytes, x.l, FE_WORDS);
+}
+
+/* Plain integers in a wider array: words of them, the ones beyond the field's must be zero.  False (and r = 0) if not below p.
+ * An extension takes its coefficients one after the other, each in so many words. */
+DEV_FN bool fe_from_plain(fe_t *r, const uint64_t *w, int words)
+{
+    fe_int x;
+    uint64_t beyond = 0;
+    for (int i = 0; i < FE_WORDS; i++) x.l[i] = w[i];
+    for (int i = FE_WORDS; i < words; i++) beyond |= w[i];
+    if (beyond != 0 || !fe_int_is_canonical(&x)) {
+        fe_set_zero(r);
+        return false;
+    }
+    fe_from_int(r, &x);
+    return true;
+}
+
+DEV_FN void fe_to_plain(uint64_t *w, int words, const fe_t *a)
+{
+    fe_int x;
+    fe_to_int(&x, a);
+    for (int i = 0; i < words; i++) w[i] = i < FE_WORDS ? x.l[i] : 0;
+}
+
+/* An integer of twice the field's width, reduced: low + high * R. */
+DEV_FN void fe_from_wide(fe_t *r, const uint64_t *w)
+{
+    const uint64_t r2[FE_WORDS] = CAT(FE_UPPER, _R2_64);
+    fe_int half;
+    fe_t low, high, shift;
+    UNROLL for (int i = 0; i < FE_WORDS; i++) half.l[i] = w[i];
+    fe_from_int(&low, &half);
+    UNROLL for (int i = 0; i < FE_WORDS; i++) { half.l[i] = w[FE_WORDS + i]; shift.l[i] = r2[i]; }
+    fe_from_int(&high, &half);
+    fe_mul_ref(&high, &high, &shift); /* shift is R in Montgomery form */
+    fe_add(r, &low, &high);
+}
+
+/* r = a^e, e in words little-endian.  Variable time in e; windows of four bits. */
 DEV_FN_BIG void fe_pow(fe_t *r, const fe_t *a, const uint64_t *e, int e_words)
 {
-    fe_t acc, base = *a;
+    fe_t acc, table[15]; /* table[i] = a^(i + 1) */
     bool started = false;
+    table[0] = *a;
+    for (int i = 1; i < 15; i++) fe_mul(&table[i], &table[i - 1], a);
     fe_set_one(&acc);
-    for (int i = 64 * e_words - 1; i >= 0; i--) {
-        if (started) fe_sqr(&acc, &acc);
-        if ((e[i / 64] >> (i % 64)) & 1) {
-            fe_mul(&acc, &acc, &base);
+    for (int i = 64 * e_words - 4; i >= 0; i -= 4) {
+        const unsigned digit = (unsigned)(e[i / 64] >> (i % 64)) & 15;
+        if (started)
+            for (int j = 0; j < 4; j++) fe_sqr(&acc, &acc);
+        if (digit != 0) {
+            fe_mul(&acc, &acc, &table[digit - 1]);
             started = true;
         }
     }
     *r = acc;
 }
 
-/* r = 1 / a; 0 gives 0.  Fermat: a^(p-2). */
+#if defined(__CUDA_ARCH__)
+/* r = 1 / a; 0 gives 0.  Fermat: a^(p-2), which keeps a warp together. */
 DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
 {
     const uint64_t e[FE_WORDS] = CAT(FE_UPPER, _P_MINUS_2_64);
     fe_pow(r, a, e, FE_WORDS);
 }
+#else
+#include "field/divstep.h"
+
+/* r = 1 / a; 0 gives 0.  Variable time: division steps (divstep.h), then one product with R^3 to be in Montgomery form again. */
+DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
+{
+    const uint64_t p[FE_WORDS] = CAT(FE_UPPER, _P_64), r3[FE_WORDS] = CAT(FE_UPPER, _R3_64);
+    fe_t x, y;
+    divstep_inverse(x.l, a->l, p, CAT(FE_UPPER, _INV), FE_WORDS, FE_BITS / 62 + 1);
+    UNROLL for (int i = 0; i < FE_WORDS; i++) y.l[i] = r3[i];
+    fe_mul_ref(r, &x, &y);
+}
+#endif
+
+/* Whether a is a square (0 is). */
+DEV_FN_BIG bool fe_is_square(const fe_t *a)
+{
+    const uint64_t e[FE_WORDS] = CAT(FE_UPPER, _P_MINUS_1_HALF_64);
+    fe_t t;
+    fe_pow(&t, a, e, FE_WORDS);
+    return fe_is_zero(&t) || fe_is_one(&t);
+}
 
 #include "field/fe_unnames.h"
 #undef FE_WORDS
+#undef FE_REF_FN
+#undef FE_BITS
 #undef FE_LIMBS
 #undef FE_LIMBC

@@ -1,9 +1,18 @@
 /* A quadratic extension F[u] / (u^2 - nr), nr the non-residue that be_mul_nr multiplies by.
  *
  * Takes  FE  prefix of the extension, e.g. bn254_fp2      BE  prefix of the base field, e.g. bn254_fp
+ *        FE_QUAD_FN  optional: how products are declared; the default inlines on the device only, where calls spill registers
  * Multiplication: Karatsuba, three base products; squaring: complex method, two (Devegili et al., ePrint 2006/471). */
 #include "field/fe_names.h"
 #include "field/be_names.h"
+
+#ifndef FE_QUAD_FN
+#if defined(__CUDA_ARCH__)
+#define FE_QUAD_FN DEV_FN
+#else
+#define FE_QUAD_FN DEV_FN_BIG
+#endif
+#endif
 
 typedef struct {
     be_t c0, c1; /* c0 + c1 u */
@@ -22,7 +31,7 @@ DEV_FN void fe_conj(fe_t *r, const fe_t *a) { r->c0 = a->c0; be_neg(&r->c1, &a->
 DEV_FN void fe_add(fe_t *r, const fe_t *a, const fe_t *b) { be_add(&r->c0, &a->c0, &b->c0); be_add(&r->c1, &a->c1, &b->c1); }
 DEV_FN void fe_sub(fe_t *r, const fe_t *a, const fe_t *b) { be_sub(&r->c0, &a->c0, &b->c0); be_sub(&r->c1, &a->c1, &b->c1); }
 
-DEV_FN void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
+FE_QUAD_FN void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 {
     be_t v0, v1, s, t;
     be_add(&s, &a->c0, &a->c1);
@@ -36,7 +45,7 @@ DEV_FN void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
     be_add(&r->c0, &v0, &v1); /* a0 b0 + nr a1 b1 */
 }
 
-DEV_FN void fe_sqr(fe_t *r, const fe_t *a)
+FE_QUAD_FN void fe_sqr(fe_t *r, const fe_t *a)
 {
     be_t v, s, t;
     be_mul(&v, &a->c0, &a->c1);
