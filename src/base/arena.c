@@ -65,7 +65,8 @@ cuzk_status arena_take(struct arena *a, struct task *t, void **out, size_t bytes
     *out = NULL;
     size_t left = a->capacity - a->used;
     if (bytes > left || arena_round(bytes) > left)
-        return FAIL(t, CUZK_INTERNAL, "an arena of %zu bytes, %zu of them in use, was asked for %zu", a->capacity, a->used, bytes);
+        return FAIL(t, CUZK_INTERNAL, "an arena of %zu bytes, %zu of them in use, was asked for %zu",
+                    a->capacity, a->used, bytes);
     *out = a->base + a->used;
     ASAN_UNPOISON_MEMORY_REGION(*out, bytes);
     a->used += arena_round(bytes);

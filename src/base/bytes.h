@@ -9,12 +9,18 @@ static inline uint32_t load_le32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-static inline uint64_t load_le64(const uint8_t *p) { return (uint64_t)load_le32(p) | (uint64_t)load_le32(p + 4) << 32; }
+static inline uint64_t load_le64(const uint8_t *p)
+{
+    return (uint64_t)load_le32(p) | (uint64_t)load_le32(p + 4) << 32;
+}
 static inline uint32_t load_be32(const uint8_t *p)
 {
     return (uint32_t)p[3] | (uint32_t)p[2] << 8 | (uint32_t)p[1] << 16 | (uint32_t)p[0] << 24;
 }
-static inline uint64_t load_be64(const uint8_t *p) { return (uint64_t)load_be32(p + 4) | (uint64_t)load_be32(p) << 32; }
+static inline uint64_t load_be64(const uint8_t *p)
+{
+    return (uint64_t)load_be32(p + 4) | (uint64_t)load_be32(p) << 32;
+}
 
 static inline void store_le32(uint8_t *p, uint32_t v)
 {
@@ -52,9 +58,6 @@ static inline void words_to_le(uint8_t *p, const uint64_t *w, size_t count)
 }
 
 /** Sets bytes to zero in a way that the compiler may not remove. */
-static inline void wipe(void *p, size_t bytes)
-{
-    explicit_bzero(p, bytes);
-}
+static inline void wipe(void *p, size_t bytes) { explicit_bzero(p, bytes); }
 
 #endif

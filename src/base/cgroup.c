@@ -36,7 +36,8 @@ static bool own_group(char *out, const char *root, const char *controller)
     FILE *f = fopen(path, "re");
     if (f == NULL) return false;
     bool found = false;
-    while (!found && fgets(line, sizeof line, f) != NULL) { /* hierarchy:controllers:/group */
+    /* hierarchy:controllers:/group */
+    while (!found && fgets(line, sizeof line, f) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         char *list = strchr(line, ':');
         char *group = list != NULL ? strchr(list + 1, ':') : NULL;
@@ -60,7 +61,8 @@ static bool find_mount(char *mount_point, char *mount_root, const char *root, co
     char *line = NULL;
     size_t line_bytes = 0;
     bool found = false;
-    while (!found && getline(&line, &line_bytes, f) > 0) { /* id parent dev root point options [tags] - type source super */
+    /* id parent device root point options [tags] - type source super-options */
+    while (!found && getline(&line, &line_bytes, f) > 0) {
         char *tail = strstr(line, " - ");
         if (tail == NULL) continue;
         *tail = '\0';
@@ -116,7 +118,8 @@ static uint64_t memory_v2(const char *folder) { return read_number(folder, "memo
 static uint64_t memory_v1(const char *folder)
 {
     uint64_t limit = read_number(folder, "memory.limit_in_bytes");
-    return limit < (uint64_t)1 << 62 ? limit : CGROUP_NO_LIMIT; /* "none" is the largest page-aligned positive number */
+    bool none = limit >= (uint64_t)1 << 62; /* the kernel writes the largest page-aligned positive number */
+    return none ? CGROUP_NO_LIMIT : limit;
 }
 
 static uint64_t cpu_v2(const char *folder)
@@ -131,7 +134,8 @@ static uint64_t cpu_v2(const char *folder)
 
 static uint64_t cpu_v1(const char *folder)
 {
-    uint64_t quota = read_number(folder, "cpu.cfs_quota_us"), period = read_number(folder, "cpu.cfs_period_us");
+    uint64_t quota = read_number(folder, "cpu.cfs_quota_us"),
+             period = read_number(folder, "cpu.cfs_period_us");
     if (quota == CGROUP_NO_LIMIT || period == CGROUP_NO_LIMIT || period == 0) return CGROUP_NO_LIMIT;
     return quota * 1000 / period;
 }
@@ -141,6 +145,7 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 void cgroup_read(struct cgroup_limits *out, const char *root)
 {
     /* A controller lives in one of the two versions; on a mixed system the other one shows no limit for it. */
-    out->memory_bytes = least(smallest_limit(root, NULL, memory_v2), smallest_limit(root, "memory", memory_v1));
+    out->memory_bytes =
+        least(smallest_limit(root, NULL, memory_v2), smallest_limit(root, "memory", memory_v1));
     out->cpu_thousandths = least(smallest_limit(root, NULL, cpu_v2), smallest_limit(root, "cpu", cpu_v1));
 }

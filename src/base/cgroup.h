@@ -9,7 +9,7 @@
 #define CGROUP_NO_LIMIT UINT64_MAX
 
 struct cgroup_limits {
-    uint64_t memory_bytes;  /* the smallest limit from the process's group up to the root, or CGROUP_NO_LIMIT */
+    uint64_t memory_bytes;    /* smallest limit from the process's group up to the root, or CGROUP_NO_LIMIT */
     uint64_t cpu_thousandths; /* CPU time quota in thousandths of a CPU, likewise */
 };
 

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #if defined(__CUDACC__)
-#define DEV_FN      static __host__ __device__ __forceinline__
-#define DEV_FN_BIG  static __host__ __device__ __noinline__
+#define DEV_FN     static __host__ __device__ __forceinline__
+#define DEV_FN_BIG static __host__ __device__ __noinline__
 #else
-#define DEV_FN      static inline __attribute__((always_inline, unused))
-#define DEV_FN_BIG  static __attribute__((noinline, unused))
+#define DEV_FN     static inline __attribute__((always_inline, unused))
+#define DEV_FN_BIG static __attribute__((noinline, unused))
 #endif
 
 #if defined(__CUDACC__)
@@ -27,9 +27,9 @@
 #define UNROLL
 #endif
 
-#define MUST_CHECK __attribute__((warn_unused_result))
+#define MUST_CHECK                           __attribute__((warn_unused_result))
 #define PRINTF_LIKE(format_index, first_arg) __attribute__((format(printf, format_index, first_arg)))
-#define ARRAY_COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_COUNT(a)                       (sizeof(a) / sizeof((a)[0]))
 
 #if defined(__cplusplus)
 #define STATIC_ASSERT(cond, text) static_assert(cond, text)

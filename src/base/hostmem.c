@@ -13,7 +13,9 @@ static uint64_t kib_field(const char *path, const char *key)
     size_t length = strlen(key);
     unsigned long long kib = 0;
     while (kib == 0 && fgets(line, sizeof line, f) != NULL) {
-        if (strncmp(line, key, length) == 0 && line[length] == ':' && sscanf(line + length + 1, "%llu", &kib) != 1) break;
+        if (strncmp(line, key, length) == 0 && line[length] == ':' &&
+            sscanf(line + length + 1, "%llu", &kib) != 1)
+            break;
     }
     fclose(f);
     return (uint64_t)kib * 1024;

@@ -10,7 +10,7 @@
 
 #define LINE_BYTES 2048
 #define TEXT_BYTES 1536
-#define TAG_MOST   256 /* bytes of a line that may be written when the tag ends */
+#define TAG_MOST   256              /* bytes of a line that may be written when the tag ends */
 #define TEXT_MOST  (LINE_BYTES - 8) /* the same for the text: room for the end of the line */
 
 static enum log_level log_most = LOG_INFO;
@@ -34,7 +34,10 @@ static void put_string(struct line *l, const char *text)
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t n = s[0] >= 0xc2 && s[0] < 0xe0   ? 2
+               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
     for (size_t i = 1; i < n; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     }

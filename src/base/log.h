@@ -13,8 +13,11 @@ bool log_enabled(enum log_level level);
 /** t gives the tag; NULL: none.  Thread: any; a line is written with one write(2). */
 void log_line(const struct task *t, enum log_level level, const char *format, ...) PRINTF_LIKE(3, 4);
 
-#define log_warn(t, ...)  log_line((t), LOG_WARN, __VA_ARGS__)
-#define log_info(t, ...)  log_line((t), LOG_INFO, __VA_ARGS__)
-#define log_debug(t, ...) do { if (log_enabled(LOG_DEBUG)) log_line((t), LOG_DEBUG, __VA_ARGS__); } while (0)
+#define log_warn(t, ...) log_line((t), LOG_WARN, __VA_ARGS__)
+#define log_info(t, ...) log_line((t), LOG_INFO, __VA_ARGS__)
+#define log_debug(t, ...)                                                  \
+    do {                                                                   \
+        if (log_enabled(LOG_DEBUG)) log_line((t), LOG_DEBUG, __VA_ARGS__); \
+    } while (0)
 
 #endif

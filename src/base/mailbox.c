@@ -30,7 +30,8 @@ void mailbox_send(struct mailbox *m, struct message *message)
     struct message *newest = atomic_load_explicit(&m->sent, memory_order_relaxed);
     do {
         message->next_message = newest;
-    } while (!atomic_compare_exchange_weak_explicit(&m->sent, &newest, message, memory_order_release, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&m->sent, &newest, message, memory_order_release,
+                                                    memory_order_relaxed));
     if (newest != NULL) return; /* whoever sent the first one wakes the receiver */
     uint64_t one = 1;
     ssize_t written;

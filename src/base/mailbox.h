@@ -19,7 +19,7 @@ struct mailbox {
 };
 
 cuzk_status mailbox_init(struct mailbox *m, struct task *t) MUST_CHECK; /* CUZK_IO: out of descriptors */
-void mailbox_fini(struct mailbox *m);                                   /* no message may be left, no sender may run */
+void mailbox_fini(struct mailbox *m); /* no message may be left, no sender may run */
 
 /** Thread: any.  The message belongs to the receiver from here on. */
 void mailbox_send(struct mailbox *m, struct message *message);

@@ -16,7 +16,9 @@
 
 static cuzk_status fail_file(struct task *t, const char *verb, const char *path, int why)
 {
-    cuzk_status status = why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND : why == ENOMEM ? CUZK_NO_MEMORY : CUZK_IO;
+    cuzk_status status = why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND
+                         : why == ENOMEM                 ? CUZK_NO_MEMORY
+                                                         : CUZK_IO;
     FAIL(t, status, "%s could not be %s: %s", path, verb, strerror(why));
     task_fail_errno(t, why);
     task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
@@ -33,7 +35,8 @@ static int read_all(struct mapfile *out, int fd)
     madvise(p, capacity, MADV_DONTDUMP); /* the advice stays with the mapping when it grows */
     for (;;) {
         if (size == capacity) {
-            void *grown = capacity > SIZE_MAX / 2 ? MAP_FAILED : mremap(p, capacity, 2 * capacity, MREMAP_MAYMOVE);
+            void *grown =
+                capacity > SIZE_MAX / 2 ? MAP_FAILED : mremap(p, capacity, 2 * capacity, MREMAP_MAYMOVE);
             if (grown == MAP_FAILED) break;
             p = grown;
             capacity *= 2;
@@ -132,12 +135,13 @@ static int named_descriptor(const char *path)
 }
 
 /* Makes a new file beside target and writes it.  Returns 0 or an errno; temporary is then removed. */
-static int write_temporary(char *temporary, size_t temporary_bytes, struct task *t, const char *target, const void *data,
-                           size_t bytes, unsigned mode)
+static int write_temporary(char *temporary, size_t temporary_bytes, struct task *t, const char *target,
+                           const void *data, size_t bytes, unsigned mode)
 {
     uint8_t random[8];
     if (rng_bytes(t, random, sizeof random) != CUZK_OK) return EIO;
-    int length = snprintf(temporary, temporary_bytes, "%s.%016llx.part", target, (unsigned long long)load_le64(random));
+    int length = snprintf(temporary, temporary_bytes, "%s.%016llx.part", target,
+                          (unsigned long long)load_le64(random));
     if (length < 0 || (size_t)length >= temporary_bytes) return ENAMETOOLONG;
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
     if (fd < 0) return errno;
@@ -166,7 +170,8 @@ cuzk_status mapfile_write(struct task *t, const char *path, const void *data, si
     int named = named_descriptor(path);
     if (named >= 0) {
         int why = write_all(named, data, bytes);
-        return why == 0 ? CUZK_OK : fail_file(t, "written", named == STDOUT_FILENO ? "standard output" : path, why);
+        return why == 0 ? CUZK_OK
+                        : fail_file(t, "written", named == STDOUT_FILENO ? "standard output" : path, why);
     }
     struct stat st;
     bool exists = stat(path, &st) == 0;
@@ -178,7 +183,8 @@ cuzk_status mapfile_write(struct task *t, const char *path, const void *data, si
         return why == 0 ? CUZK_OK : fail_file(t, "written", path, why);
     }
     char target[PATH_MAX], temporary[PATH_MAX];
-    if (!exists || realpath(path, target) == NULL) { /* through a symbolic link the file behind it is replaced */
+    /* Through a symbolic link the file behind it is replaced. */
+    if (!exists || realpath(path, target) == NULL) {
         if ((size_t)snprintf(target, sizeof target, "%s", path) >= sizeof target)
             return fail_file(t, "written", path, ENAMETOOLONG);
     }

@@ -7,8 +7,8 @@
 
 struct mapfile {
     struct span bytes;
-    bool mapped;     /* a view of the file: it must not shrink while in use (the access would end in SIGBUS) */
-    size_t capacity; /* bytes of the mapping behind the span */
+    bool mapped; /* a view of the file: it must not shrink while in use (the access would end in SIGBUS) */
+    size_t capacity;                  /* bytes of the mapping behind the span */
     uint64_t mtime_ns, inode, device; /* identity, for remembering what was checked */
     char path[ERROR_PATH_BYTES];
 };
@@ -24,6 +24,7 @@ void mapfile_close(struct mapfile *f); /* legal on a zeroed or closed one */
  *               directly.  A symbolic link keeps pointing to its file, whose contents are replaced.
  *         mode  permissions of a new file before the umask, e.g. 0644
  * Errors  CUZK_NOT_FOUND (no such folder), CUZK_IO; the old file is then untouched and nothing is left beside it. */
-cuzk_status mapfile_write(struct task *t, const char *path, const void *data, size_t bytes, unsigned mode) MUST_CHECK;
+cuzk_status mapfile_write(struct task *t, const char *path, const void *data, size_t bytes,
+                          unsigned mode) MUST_CHECK;
 
 #endif

@@ -112,7 +112,8 @@ static unsigned usable_cpus(void)
     for (size_t cpus = CPU_SETSIZE; cpus <= CPU_SETSIZE * 64 && count == 0; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(cpus);
         if (set == NULL) break;
-        if (sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0) count = (unsigned)CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set);
+        if (sched_getaffinity(0, CPU_ALLOC_SIZE(cpus), set) == 0)
+            count = (unsigned)CPU_COUNT_S(CPU_ALLOC_SIZE(cpus), set);
         CPU_FREE(set);
     }
     if (count == 0) {
@@ -143,7 +144,8 @@ cuzk_status pool_create(struct pool **out, struct task *t, unsigned width)
     *out = NULL;
     if (width == 0) width = usable_cpus();
     if (width > POOL_WIDTH_MAX)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u threads are more than the %d that a pool may have", width, POOL_WIDTH_MAX);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u threads are more than the %d that a pool may have", width,
+                    POOL_WIDTH_MAX);
     struct pool *pool = calloc(1, sizeof *pool + (width - 1) * sizeof pool->workers[0]);
     if (pool == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a pool of %u threads", width);
     pool->width = width;
@@ -170,9 +172,11 @@ cuzk_status pool_create(struct pool **out, struct task *t, unsigned width)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (why != 0) {
-        FAIL(t, CUZK_NO_MEMORY, "thread %u of %u could not be started: %s", pool->started + 2, width, strerror(why));
+        FAIL(t, CUZK_NO_MEMORY, "thread %u of %u could not be started: %s", pool->started + 2, width,
+             strerror(why));
         task_fail_errno(t, why);
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "ask for fewer threads, or raise the limit on processes (ulimit -u)");
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
+                        "ask for fewer threads, or raise the limit on processes (ulimit -u)");
         pool_destroy(pool);
         return CUZK_NO_MEMORY;
     }

@@ -14,8 +14,8 @@ typedef void pool_body(void *context, size_t index, unsigned worker);
 
 /** Threads, the caller included (so width 1 starts none).  width 0: one a usable CPU (affinity and cgroup quota respected). */
 cuzk_status pool_create(struct pool **out, struct task *t, unsigned width) MUST_CHECK;
-void pool_destroy(struct pool *pool);            /* NULL is legal; no loop may be running */
-unsigned pool_width(const struct pool *pool);    /* NULL: 1 */
+void pool_destroy(struct pool *pool);         /* NULL is legal; no loop may be running */
+unsigned pool_width(const struct pool *pool); /* NULL: 1 */
 void pool_run(struct pool *pool, size_t count, pool_body *body, void *context);
 
 #endif

@@ -9,7 +9,8 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define X(name, value, retry, exit_code, grpc, text) [value] = { #name, text, RETRY_##retry, exit_code, grpc },
+#define X(name, value, retry, exit_code, grpc, text) \
+    [value] = { #name, text, RETRY_##retry, exit_code, grpc },
 #include "cuzk/status.def"
 #undef X
 };

@@ -11,7 +11,8 @@ void task_init(struct task *t)
     t->error.offset = ERROR_NO_OFFSET;
 }
 
-cuzk_status task_fail(struct task *t, const char *source_file, int source_line, cuzk_status status, const char *format, ...)
+cuzk_status task_fail(struct task *t, const char *source_file, int source_line, cuzk_status status,
+                      const char *format, ...)
 {
     if (t->error.status != CUZK_OK) {
         t->later_error_dropped = true;

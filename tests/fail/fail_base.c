@@ -72,10 +72,26 @@ static cuzk_status read_pipe(struct task *t)
     return status;
 }
 
-static void pool_survives(void **state) { (void)state; sweep(open_pool); }
-static void arena_survives(void **state) { (void)state; sweep(open_arena); }
-static void mapping_survives(void **state) { (void)state; sweep(map_file); }
-static void reading_survives(void **state) { (void)state; sweep(read_pipe); }
+static void pool_survives(void **state)
+{
+    (void)state;
+    sweep(open_pool);
+}
+static void arena_survives(void **state)
+{
+    (void)state;
+    sweep(open_arena);
+}
+static void mapping_survives(void **state)
+{
+    (void)state;
+    sweep(map_file);
+}
+static void reading_survives(void **state)
+{
+    (void)state;
+    sweep(read_pipe);
+}
 
 int main(void)
 {

@@ -55,7 +55,8 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
     return must_fail() ? MAP_FAILED : __real_mmap(address, bytes, protection, flags, fd, offset);
 }
 
-void *__wrap_mremap(void *old, size_t old_bytes, size_t bytes, int flags, ...) /* nobody here gives a new address */
+void *__wrap_mremap(void *old, size_t old_bytes, size_t bytes, int flags,
+                    ...) /* nobody here gives a new address */
 {
     return must_fail() ? MAP_FAILED : __real_mremap(old, old_bytes, bytes, flags);
 }

@@ -22,13 +22,13 @@ static inline int shared_data_find(char out[PATH_MAX], const char *name)
 }
 
 /* Inside a cmocka test: finds name or skips the test. */
-#define shared_data_need(out, name)                                                                                    \
-    do {                                                                                                               \
-        if (!shared_data_find((out), (name))) {                                                                        \
-            printf("skipped: %s is not there (set CUZK_SHARED)\n", (name));                                            \
-            fflush(stdout);                                                                                            \
-            skip();                                                                                                    \
-        }                                                                                                              \
+#define shared_data_need(out, name)                                         \
+    do {                                                                    \
+        if (!shared_data_find((out), (name))) {                             \
+            printf("skipped: %s is not there (set CUZK_SHARED)\n", (name)); \
+            fflush(stdout);                                                 \
+            skip();                                                         \
+        }                                                                   \
     } while (0)
 
 #endif

@@ -13,7 +13,8 @@ static void a_plan_fits_exactly(void **state)
     (void)state;
     for (int round = 0; round < 20; round++) {
         size_t sizes[10], plan = 0;
-        for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) plan += arena_round(sizes[i] = (size_t)prng_below(&prng, 100000));
+        for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
+            plan += arena_round(sizes[i] = (size_t)prng_below(&prng, 100000));
         struct task t;
         struct arena a;
         task_init(&t);

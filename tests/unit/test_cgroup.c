@@ -63,11 +63,13 @@ static void version_2_at_the_root_of_a_container(void **state)
 static void version_1_with_the_group_as_mount_root(void **state)
 {
     (void)state;
-    temp_folder_write(&root, "proc/self/cgroup",
-                      "5:memory:/docker/abc/inner\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n0::/\n");
-    temp_folder_write(&root, "proc/self/mountinfo",
-                      "31 30 0:27 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
-                      "32 30 0:28 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n");
+    temp_folder_write(
+        &root, "proc/self/cgroup",
+        "5:memory:/docker/abc/inner\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n0::/\n");
+    temp_folder_write(
+        &root, "proc/self/mountinfo",
+        "31 30 0:27 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
+        "32 30 0:28 /docker/abc /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n");
     temp_folder_write(&root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "3000003\n");
     temp_folder_write(&root, "sys/fs/cgroup/memory/inner/memory.limit_in_bytes", "9223372036854771712\n");
     temp_folder_write(&root, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "150000\n");
@@ -94,8 +96,9 @@ static void a_mount_that_does_not_show_our_group(void **state)
 {
     (void)state;
     temp_folder_write(&root, "proc/self/cgroup", "0::/elsewhere\n");
-    temp_folder_write(&root, "proc/self/mountinfo",
-                      "30 23 0:26 /else /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"); /* a prefix of the name, not a folder above */
+    temp_folder_write(
+        &root, "proc/self/mountinfo",
+        "30 23 0:26 /else /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"); /* a prefix of the name, not a folder above */
     temp_folder_write(&root, "sys/fs/cgroup/memory.max", "7000000\n");
     temp_folder_write(&root, "sys/fs/cgroup/where/memory.max", "1\n");
     assert_true(read_limits().memory_bytes == 7000000);

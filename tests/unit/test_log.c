@@ -50,8 +50,9 @@ static void text_lines_have_time_level_and_tag(void **state)
     log_debug(&t, "not shown");
     char *text = capture_end();
     int year, month, day, hour, minute, second, ms, end = 0;
-    assert_int_equal(sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ info job 7: 3 of 5%n", &year, &month, &day, &hour, &minute,
-                            &second, &ms, &end), 7);
+    assert_int_equal(sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ info job 7: 3 of 5%n", &year, &month, &day,
+                            &hour, &minute, &second, &ms, &end),
+                     7);
     assert_true(end > 0 && text[end] == '\n');
     assert_non_null(strstr(text, "Z warn no tag\n"));
     assert_null(strstr(text, "not shown"));
@@ -131,7 +132,8 @@ static void lines_of_threads_do_not_mix(void **state)
     pthread_t threads[WRITERS];
     log_setup(LOG_INFO, LOG_TEXT);
     capture_start();
-    for (int i = 0; i < WRITERS; i++) pthread_create(&threads[i], NULL, writer_main, "abcdefghijklmnopqrstuvwxyz");
+    for (int i = 0; i < WRITERS; i++)
+        pthread_create(&threads[i], NULL, writer_main, "abcdefghijklmnopqrstuvwxyz");
     for (int i = 0; i < WRITERS; i++) pthread_join(threads[i], NULL);
     char *text = capture_end();
     int lines = 0;

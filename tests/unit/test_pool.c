@@ -39,7 +39,8 @@ static void run_and_check(struct pool *pool, size_t count)
     c.width = pool_width(pool);
     c.count = count;
     pool_run(pool, count, count_body, &c);
-    if (atomic_load(&c.clashes) != 0) abort(); /* not an assert: cmocka's jump must not leave another thread */
+    if (atomic_load(&c.clashes) != 0)
+        abort(); /* not an assert: cmocka's jump must not leave another thread */
     for (size_t i = 0; i < count; i++) {
         if (atomic_load(&c.seen[i]) != 1) abort();
     }
@@ -84,7 +85,8 @@ static void many_callers_share_the_workers(void **state)
     task_init(&t);
     assert_int_equal(pool_create(&pool, &t, 4), CUZK_OK);
     pthread_t callers[CALLERS];
-    for (int i = 0; i < CALLERS; i++) assert_int_equal(pthread_create(&callers[i], NULL, caller_main, pool), 0);
+    for (int i = 0; i < CALLERS; i++)
+        assert_int_equal(pthread_create(&callers[i], NULL, caller_main, pool), 0);
     for (int i = 0; i < CALLERS; i++) pthread_join(callers[i], NULL);
     pool_destroy(pool);
 }
@@ -124,7 +126,8 @@ static void what_a_body_wrote_is_seen_after_the_loop(void **state)
     struct pool *pool;
     task_init(&t);
     assert_int_equal(pool_create(&pool, &t, 4), CUZK_OK);
-    for (int round = 0; round < 200; round++) run_and_check(pool, 5); /* start and end of a loop are the racy parts */
+    for (int round = 0; round < 200; round++)
+        run_and_check(pool, 5); /* start and end of a loop are the racy parts */
     pool_destroy(pool);
 }
 
