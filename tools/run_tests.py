@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs ctest in one or more build folders and adds up the cases of all programs.
 
-    tools/run_tests.py [--jobs N] FOLDER[:LABEL] ...
+    tools/run_tests.py [--jobs N] FOLDER[:LABELS[!LABELS]] ...
 
+LABELS are ctest labels separated by `|`: tests that have one of the first and none of the second are run.
 A cmocka program counts with its cases, any other test as one.  A program that fails without a failed case (a crash, a
 sanitizer's report, a time-out) counts as one failed case more.  The last line is `N passed, N failed, N skipped`; the exit
 status is 0 only if something passed and nothing failed.
@@ -40,14 +41,16 @@ def judge(test):
     return passed, max(failed, 1), skipped, output
 
 
-def run(folder, label, jobs):
+def run(folder, labels, without, jobs):
     """Totals of one build folder; prints a line a failed test and its output."""
     with tempfile.TemporaryDirectory() as scratch:
         report = os.path.join(scratch, "report.xml")
         command = ["ctest", "--test-dir", folder, "--no-tests=ignore", "--output-junit", report, "-j", str(jobs),
                    "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"]
-        if label:
-            command += ["-L", "^%s$" % label]
+        if labels:
+            command += ["-L", "^(%s)$" % labels]
+        if without:
+            command += ["-LE", "^(%s)$" % without]
         ran = subprocess.run(command, check=False)
         if not os.path.exists(report):
             print("%s: ctest made no report (exit status %d)" % (folder, ran.returncode))
@@ -72,12 +75,13 @@ def run(folder, label, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("folders", nargs="+", metavar="FOLDER[:LABEL]")
+    parser.add_argument("folders", nargs="+", metavar="FOLDER[:LABELS[!LABELS]]")
     arguments = parser.parse_args()
     total = [0, 0, 0]
     for place in arguments.folders:
-        folder, _, label = place.partition(":")
-        for i, n in enumerate(run(folder, label, arguments.jobs)):
+        folder, _, labels = place.partition(":")
+        labels, _, without = labels.partition("!")
+        for i, n in enumerate(run(folder, labels, without, arguments.jobs)):
             total[i] += n
     print("%d passed, %d failed, %d skipped" % tuple(total), flush=True)
     return 0 if total[0] > 0 and total[1] == 0 else 1
