@@ -1,0 +1,101 @@
+/* Proving keys. */
+#include "api/api.h"
+#include "groth16/key_check.h"
+#include "groth16/prove.h"
+#include <stdlib.h>
+
+cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *path, const cuzk_key_options *options, cuzk_error *error)
+{
+    cuzk_key_options own = CUZK_KEY_OPTIONS_INIT;
+    struct api_call call;
+    void *handle;
+
+    api_begin(&call, context, NULL);
+    if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
+    if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
+    if (path == NULL) return api_end(&call, api_refuse(&call, "path"), error);
+    api_copy_in(&own, sizeof own, options);
+    cuzk_status status = api_new(&call, &handle, sizeof(cuzk_key));
+    if (status != CUZK_OK) return api_end(&call, status, error);
+    cuzk_key *key = handle;
+    status = groth16_key_open(&key->key, &call.task, path, own.r1cs_path);
+    if (status != CUZK_OK) {
+        free(key);
+        return api_end(&call, status, error);
+    }
+    groth16_verifier_init(&key->verifier, &key->key->vk);
+    atomic_init(&key->checked, groth16_key_is_known(key->key));
+    *out = key;
+    return api_end(&call, status, error);
+}
+
+void cuzk_key_close(cuzk_key *key)
+{
+    if (key == NULL) return;
+    groth16_key_unref(key->key);
+    free(key);
+}
+
+void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out)
+{
+    const struct groth16_key *k = key->key;
+    cuzk_key_info own = CUZK_KEY_INFO_INIT;
+
+    own.layout = k->layout == GROTH16_ZKEY ? "zkey" : "bellman";
+    own.curve = k->curve->name;
+    own.variables = k->variable_count;
+    own.publics = k->public_count;
+    own.domain_size = k->domain.size;
+    own.constraints = k->row_count > k->public_count + 1 ? k->row_count - k->public_count - 1 : 0;
+    own.entries = k->a.entry_count + k->b.entry_count;
+    own.points_a = k->point_count[QUERY_A];
+    own.points_b = k->point_count[QUERY_B1];
+    own.points_l = k->point_count[QUERY_L];
+    own.points_h = k->point_count[QUERY_H];
+    own.points_ic = k->vk.ic_count;
+    own.file_bytes = k->file.bytes.size;
+    own.heap_bytes = k->heap_bytes;
+    own.checked = atomic_load(&key->checked);
+    api_copy_out(out, &own, sizeof own);
+}
+
+cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key, const cuzk_check_options *options, const cuzk_watch *watch,
+                           cuzk_error *error)
+{
+    cuzk_check_options own = CUZK_CHECK_OPTIONS_INIT;
+    struct api_call call;
+
+    api_begin(&call, context, watch);
+    if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
+    if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
+    api_copy_in(&own, sizeof own, options);
+    const cuzk_status status = groth16_key_check(&call.task, key->key, own.vk != NULL ? &own.vk->vk : NULL, context->backend,
+                                                 context->device);
+    if (status == CUZK_OK) {
+        atomic_store(&key->checked, true);
+        if (own.remember) groth16_key_remember(key->key);
+    }
+    return api_end(&call, status, error);
+}
+
+cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key *key, cuzk_error *error)
+{
+    cuzk_plan own = CUZK_PLAN_INIT;
+    struct groth16_plan plan;
+    struct api_call call;
+
+    api_begin(&call, context, NULL);
+    if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
+    if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
+    if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
+    const cuzk_status status = groth16_prove_plan(&plan, &call.task, key->key, context->backend, context->device);
+    if (status != CUZK_OK) return api_end(&call, status, error);
+    own.file_bytes = key->key->file.bytes.size;
+    own.key_bytes = key->key->heap_bytes;
+    own.proof_bytes = plan.block_bytes;
+    own.a_bytes = own.b_bytes = plan.vector_bytes;
+    own.witness_bytes = 32 * key->key->variable_count;
+    own.workspace_bytes = plan.block_bytes - 2 * plan.vector_bytes;
+    api_copy_out(out, &own, sizeof own);
+    return api_end(&call, status, error);
+}
