@@ -1,0 +1,12 @@
+/* Binding: the CPU's operations for bls12_381 with mulx, adcx and adox. */
+#define CUZK_FIELD_ADX 1
+#include "field/bls12_381_fields.h"
+#include "field/field_cpu.h"
+
+#define CPU_FR      bls12_381_fr
+#define CPU_FP      bls12_381_fp
+#define CPU_FP2     bls12_381_fp2
+#define CPU_TABLE   cpu_bls12_381_adx
+#define CPU_VARIANT "mulx/adx"
+#define CPU_USABLE  field_cpu_has_adx
+#include "backend/cpu/cpu_kernels.inc.c"
