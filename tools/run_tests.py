@@ -4,7 +4,7 @@
     tools/run_tests.py [--jobs N] FOLDER[:LABELS[!LABELS]] ...
 
 LABELS are ctest labels separated by `|`: tests that have one of the first and none of the second are run.
-A cmocka program counts with its cases, any other test as one.  A program that fails without a failed case (a crash, a
+A cmocka program and a Python unittest count with their cases, any other test as one.  A program that fails without a failed case (a crash, a
 sanitizer's report, a time-out) counts as one failed case more.  The last line is `N passed, N failed, N skipped`; the exit
 status is 0 only if something passed and nothing failed.
 """
@@ -17,10 +17,17 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 COUNT = {word: re.compile(r"\[ +%s +\] +(\d+) test\(s\)" % word) for word in ("PASSED", "FAILED", "SKIPPED")}
+UNITTEST = re.compile(r"^Ran (\d+) tests? in [\d.]+s$", re.MULTILINE)
+UNITTEST_REST = re.compile(r"\b(failures|errors|skipped)=(\d+)")
 
 
 def cases(output):
-    """(passed, failed, skipped) of a cmocka program's output, or None if it is none."""
+    """(passed, failed, skipped) of a cmocka or unittest program's output, or None if it is neither."""
+    ran = UNITTEST.search(output)
+    if ran:
+        rest = {word: int(n) for word, n in UNITTEST_REST.findall(output[ran.end():])}
+        failed = rest.get("failures", 0) + rest.get("errors", 0)
+        return int(ran.group(1)) - failed - rest.get("skipped", 0), failed, rest.get("skipped", 0)
     if "[==========]" not in output:
         return None
     return tuple(sum(int(n) for n in COUNT[word].findall(output)) for word in ("PASSED", "FAILED", "SKIPPED"))
