@@ -42,6 +42,7 @@ def field(prefix, p, seeds):
     if p % 4 == 3:
         const("P_PLUS_1_QUARTER", (p + 1) // 4)
         const("P_MINUS_3_QUARTER", (p - 3) // 4)
+    out.append(f"#define {prefix}_P_INV_64 {words(p | (-pow(p, -1, 1 << 64) % (1 << 64)) << (64 * n), 64, n + 1)} /* p, then INV */")
     out.append(f"#define {prefix}_INV 0x{-pow(p, -1, 1 << 64) % (1 << 64):016x}ull /* -1/p mod 2^64; mod 2^32 its low half */")
     if seeds:
         s, odd = 0, p - 1

@@ -4,16 +4,30 @@
 
 #include "field/params_bls12_381.h"
 
+/* CUZK_FIELD_ADX: this translation unit multiplies with mulx, adcx, adox (README.md). */
+#if defined(CUZK_FIELD_ADX)
+#include "field/x86_64/mont_adx.h"
+static const uint64_t bls12_381_fr_adx[5] = BLS12_381_FR_P_INV_64, bls12_381_fp_adx[7] = BLS12_381_FP_P_INV_64;
+#endif
+
 #define FE       bls12_381_fr
 #define FE_UPPER BLS12_381_FR
+#if defined(CUZK_FIELD_ADX)
+#define FE_MUL_OVERRIDE(r, a, b) mont_mul4_adx(r, a, b, &bls12_381_fr_adx)
+#endif
 #include "field/prime.inc.h"
+#undef FE_MUL_OVERRIDE
 #include "field/fe_batch.inc.h"
 #undef FE
 #undef FE_UPPER
 
 #define FE       bls12_381_fp
 #define FE_UPPER BLS12_381_FP
+#if defined(CUZK_FIELD_ADX)
+#define FE_MUL_OVERRIDE(r, a, b) mont_mul6_adx(r, a, b, &bls12_381_fp_adx)
+#endif
 #include "field/prime.inc.h"
+#undef FE_MUL_OVERRIDE
 #include "field/prime_root.inc.h"
 #include "field/fe_batch.inc.h"
 #undef FE

@@ -4,16 +4,30 @@
 
 #include "field/params_bn254.h"
 
+/* CUZK_FIELD_ADX: this translation unit multiplies with mulx, adcx, adox (README.md). */
+#if defined(CUZK_FIELD_ADX)
+#include "field/x86_64/mont_adx.h"
+static const uint64_t bn254_fr_adx[5] = BN254_FR_P_INV_64, bn254_fp_adx[5] = BN254_FP_P_INV_64;
+#endif
+
 #define FE       bn254_fr
 #define FE_UPPER BN254_FR
+#if defined(CUZK_FIELD_ADX)
+#define FE_MUL_OVERRIDE(r, a, b) mont_mul4_adx(r, a, b, &bn254_fr_adx)
+#endif
 #include "field/prime.inc.h"
+#undef FE_MUL_OVERRIDE
 #include "field/fe_batch.inc.h"
 #undef FE
 #undef FE_UPPER
 
 #define FE       bn254_fp
 #define FE_UPPER BN254_FP
+#if defined(CUZK_FIELD_ADX)
+#define FE_MUL_OVERRIDE(r, a, b) mont_mul4_adx(r, a, b, &bn254_fp_adx)
+#endif
 #include "field/prime.inc.h"
+#undef FE_MUL_OVERRIDE
 #include "field/prime_root.inc.h"
 #include "field/fe_batch.inc.h"
 #undef FE

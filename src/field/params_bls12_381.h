@@ -21,6 +21,7 @@
 #define BLS12_381_FP_P_PLUS_1_QUARTER_32 { 0xffffeaabu, 0xee7fbfffu, 0xac54ffffu, 0x07aaffffu, 0x3dac3d89u, 0xd9cc34a8u, 0x3ce144afu, 0xd91dd2e1u, 0x90d2eb35u, 0x92c6e9edu, 0x8e5ff9a6u, 0x0680447au }
 #define BLS12_381_FP_P_MINUS_3_QUARTER_64 { 0xee7fbfffffffeaaaull, 0x07aaffffac54ffffull, 0xd9cc34a83dac3d89ull, 0xd91dd2e13ce144afull, 0x92c6e9ed90d2eb35ull, 0x0680447a8e5ff9a6ull }
 #define BLS12_381_FP_P_MINUS_3_QUARTER_32 { 0xffffeaaau, 0xee7fbfffu, 0xac54ffffu, 0x07aaffffu, 0x3dac3d89u, 0xd9cc34a8u, 0x3ce144afu, 0xd91dd2e1u, 0x90d2eb35u, 0x92c6e9edu, 0x8e5ff9a6u, 0x0680447au }
+#define BLS12_381_FP_P_INV_64 { 0xb9feffffffffaaabull, 0x1eabfffeb153ffffull, 0x6730d2a0f6b0f624ull, 0x64774b84f38512bfull, 0x4b1ba7b6434bacd7ull, 0x1a0111ea397fe69aull, 0x89f3fffcfffcfffdull } /* p, then INV */
 #define BLS12_381_FP_INV 0x89f3fffcfffcfffdull /* -1/p mod 2^64; mod 2^32 its low half */
 
 #define BLS12_381_FR_WORDS 4
@@ -37,6 +38,7 @@
 #define BLS12_381_FR_P_MINUS_2_32 { 0xffffffffu, 0xfffffffeu, 0xfffe5bfeu, 0x53bda402u, 0x09a1d805u, 0x3339d808u, 0x299d7d48u, 0x73eda753u }
 #define BLS12_381_FR_P_MINUS_1_HALF_64 { 0x7fffffff80000000ull, 0xa9ded2017fff2dffull, 0x199cec0404d0ec02ull, 0x39f6d3a994cebea4ull }
 #define BLS12_381_FR_P_MINUS_1_HALF_32 { 0x80000000u, 0x7fffffffu, 0x7fff2dffu, 0xa9ded201u, 0x04d0ec02u, 0x199cec04u, 0x94cebea4u, 0x39f6d3a9u }
+#define BLS12_381_FR_P_INV_64 { 0xffffffff00000001ull, 0x53bda402fffe5bfeull, 0x3339d80809a1d805ull, 0x73eda753299d7d48ull, 0xfffffffeffffffffull } /* p, then INV */
 #define BLS12_381_FR_INV 0xfffffffeffffffffull /* -1/p mod 2^64; mod 2^32 its low half */
 #define BLS12_381_FR_TWO_ADICITY 32
 /* root of order 2^32: 5^((p-1)/2^32), and the coset shift 5, in Montgomery form */

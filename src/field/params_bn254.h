@@ -21,6 +21,7 @@
 #define BN254_FP_P_PLUS_1_QUARTER_32 { 0xb61f3f52u, 0x4f082305u, 0x5a1c72a3u, 0x65e05aa4u, 0xa0605617u, 0x6e14116du, 0xb84c680au, 0x0c19139cu }
 #define BN254_FP_P_MINUS_3_QUARTER_64 { 0x4f082305b61f3f51ull, 0x65e05aa45a1c72a3ull, 0x6e14116da0605617ull, 0x0c19139cb84c680aull }
 #define BN254_FP_P_MINUS_3_QUARTER_32 { 0xb61f3f51u, 0x4f082305u, 0x5a1c72a3u, 0x65e05aa4u, 0xa0605617u, 0x6e14116du, 0xb84c680au, 0x0c19139cu }
+#define BN254_FP_P_INV_64 { 0x3c208c16d87cfd47ull, 0x97816a916871ca8dull, 0xb85045b68181585dull, 0x30644e72e131a029ull, 0x87d20782e4866389ull } /* p, then INV */
 #define BN254_FP_INV 0x87d20782e4866389ull /* -1/p mod 2^64; mod 2^32 its low half */
 
 #define BN254_FR_WORDS 4
@@ -37,6 +38,7 @@
 #define BN254_FR_P_MINUS_2_32 { 0xefffffffu, 0x43e1f593u, 0x79b97091u, 0x2833e848u, 0x8181585du, 0xb85045b6u, 0xe131a029u, 0x30644e72u }
 #define BN254_FR_P_MINUS_1_HALF_64 { 0xa1f0fac9f8000000ull, 0x9419f4243cdcb848ull, 0xdc2822db40c0ac2eull, 0x183227397098d014ull }
 #define BN254_FR_P_MINUS_1_HALF_32 { 0xf8000000u, 0xa1f0fac9u, 0x3cdcb848u, 0x9419f424u, 0x40c0ac2eu, 0xdc2822dbu, 0x7098d014u, 0x18322739u }
+#define BN254_FR_P_INV_64 { 0x43e1f593f0000001ull, 0x2833e84879b97091ull, 0xb85045b68181585dull, 0x30644e72e131a029ull, 0xc2e1f593efffffffull } /* p, then INV */
 #define BN254_FR_INV 0xc2e1f593efffffffull /* -1/p mod 2^64; mod 2^32 its low half */
 #define BN254_FR_TWO_ADICITY 28
 /* root of order 2^28: 5^((p-1)/2^28), and the coset shift 5, in Montgomery form */

@@ -21,6 +21,7 @@
 #define TOY_FP_P_PLUS_1_QUARTER_32 { 0x00000005u, 0x00000000u }
 #define TOY_FP_P_MINUS_3_QUARTER_64 { 0x0000000000000004ull }
 #define TOY_FP_P_MINUS_3_QUARTER_32 { 0x00000004u, 0x00000000u }
+#define TOY_FP_P_INV_64 { 0x0000000000000013ull, 0x79435e50d79435e5ull } /* p, then INV */
 #define TOY_FP_INV 0x79435e50d79435e5ull /* -1/p mod 2^64; mod 2^32 its low half */
 
 #define TOY_FR_WORDS 1
@@ -37,6 +38,7 @@
 #define TOY_FR_P_MINUS_2_32 { 0x0000000bu, 0x00000000u }
 #define TOY_FR_P_MINUS_1_HALF_64 { 0x0000000000000006ull }
 #define TOY_FR_P_MINUS_1_HALF_32 { 0x00000006u, 0x00000000u }
+#define TOY_FR_P_INV_64 { 0x000000000000000dull, 0xb13b13b13b13b13bull } /* p, then INV */
 #define TOY_FR_INV 0xb13b13b13b13b13bull /* -1/p mod 2^64; mod 2^32 its low half */
 #define TOY_FR_TWO_ADICITY 2
 /* root of order 2^2: 5^((p-1)/2^2), and the coset shift 5, in Montgomery form */
