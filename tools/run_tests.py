@@ -4,7 +4,7 @@
     tools/run_tests.py [--jobs N] FOLDER[:LABELS[!LABELS]] ...
 
 LABELS are ctest labels separated by `|`: tests that have one of the first and none of the second are run.
-A cmocka program and a Python unittest count with their cases, any other test as one.  A program that fails without a failed case (a crash, a
+A program that closes as cmocka or Python's unittest does, or with such a last line itself, counts with its cases; any other as one.  A program that fails without a failed case (a crash, a
 sanitizer's report, a time-out) counts as one failed case more.  The last line is `N passed, N failed, N skipped`; the exit
 status is 0 only if something passed and nothing failed.
 """
@@ -17,12 +17,16 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 
 COUNT = {word: re.compile(r"\[ +%s +\] +(\d+) test\(s\)" % word) for word in ("PASSED", "FAILED", "SKIPPED")}
+PLAIN = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in [\d.]+s$", re.MULTILINE)
 UNITTEST_REST = re.compile(r"\b(failures|errors|skipped)=(\d+)")
 
 
 def cases(output):
-    """(passed, failed, skipped) of a cmocka or unittest program's output, or None if it is neither."""
+    """(passed, failed, skipped) as a program's output gives them, or None."""
+    plain = PLAIN.findall(output)
+    if plain:
+        return tuple(int(n) for n in plain[-1])
     ran = UNITTEST.search(output)
     if ran:
         rest = {word: int(n) for word, n in UNITTEST_REST.findall(output[ran.end():])}
@@ -69,7 +73,7 @@ def run(folder, labels, without, jobs):
         for i, n in enumerate((passed, failed, skipped)):
             total[i] += n
         for line in output.splitlines():
-            if line.startswith("skipped:"):
+            if line.startswith("skipped"):
                 print("%s: %s" % (test.get("name"), line))
         if failed:
             print("---- %s failed (%s)\n%s" % (test.get("name"), folder, output[-20000:]))

@@ -95,7 +95,7 @@ class Checks(unittest.TestCase):
             self.assertEqual(self.run_check("check_symbols.py", library).returncode, code, text)
 
     def test_counting(self):
-        """run_tests.py adds up the cases of cmocka and unittest, and counts a crash without a failed case."""
+        """run_tests.py adds up the cases of each kind of program, and counts a crash without a failed case."""
         def program(name, body):
             return 'add_test(%s "/bin/sh" "-c" "%s")\n' % (name, body)
         three = "echo '[==========] 3 test(s) run.[  PASSED  ] 2 test(s).'; echo '[  SKIPPED ] 1 test(s), listed below:'"
@@ -106,10 +106,10 @@ class Checks(unittest.TestCase):
         self.assertEqual(ran.stdout.splitlines()[-1], "3 passed, 0 failed, 1 skipped")
         python = "echo 'Ran 7 tests in 0.1s'; echo; echo 'FAILED (failures=1, errors=2, skipped=1)'; exit 1"
         self.write("CTestTestfile.cmake", good + program("crash", three + "; exit 3") + program("absent", "exit 127") +
-                   program("python", python))
+                   program("python", python) + program("own", "echo '10 passed, 0 failed, 1 skipped'"))
         ran = self.run_check("run_tests.py", self.folder.name)
         self.assertEqual(ran.returncode, 1, ran.stdout)
-        self.assertEqual(ran.stdout.splitlines()[-1], "8 passed, 5 failed, 3 skipped")
+        self.assertEqual(ran.stdout.splitlines()[-1], "18 passed, 5 failed, 4 skipped")
 
 
 if __name__ == "__main__":
