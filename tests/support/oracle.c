@@ -1,0 +1,133 @@
+/* The oracle: the three points of a proof from the key's trapdoor, by field arithmetic alone. */
+#include "support/oracle.h"
+#include "poly/domain.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A(tau), B(tau) and the part of beta A + alpha B + C that belongs to the public inputs. */
+struct sums {
+    struct fr a, b, publics;
+};
+
+static cuzk_status dot_products(struct task *t, struct sums *out, const struct fr *lagrange, const struct r1cs_file *circuit,
+                                const struct witness *w, const struct fr *alpha, const struct fr *beta)
+{
+    const struct scalar_field *f = &circuit->curve->fr;
+    struct r1cs_reader reader;
+    struct r1cs_term term;
+    struct fr_int integer;
+    struct fr value, x;
+    bool end;
+
+    memset(out, 0, sizeof *out);
+    r1cs_reader_init(&reader, circuit);
+    for (;;) {
+        TRY(r1cs_reader_next(&reader, t, &term, &end));
+        if (end) break;
+        witness_get(w, &integer, term.wire);
+        f->from_int(&value, &integer);
+        f->from_int(&x, &term.value);
+        f->mul(&value, &value, &x);
+        f->mul(&value, &value, &lagrange[term.constraint]);
+        if (term.side == R1CS_A) f->add(&out->a, &out->a, &value);
+        if (term.side == R1CS_B) f->add(&out->b, &out->b, &value);
+        if (term.wire > circuit->n_public) continue;
+        if (term.side == R1CS_A) f->mul(&value, &value, beta);
+        if (term.side == R1CS_B) f->mul(&value, &value, alpha);
+        f->add(&out->publics, &out->publics, &value);
+    }
+    for (uint32_t i = 0; i <= circuit->n_public; i++) { /* the rows that bind the inputs: input i in A, nothing in B and C */
+        witness_get(w, &integer, i);
+        f->from_int(&value, &integer);
+        f->mul(&value, &value, &lagrange[circuit->n_constraints + i]);
+        f->add(&out->a, &out->a, &value);
+        f->mul(&value, &value, beta);
+        f->add(&out->publics, &out->publics, &value);
+    }
+    return CUZK_OK;
+}
+
+static void point(struct g_aff *out, const struct curve *c, const struct group *g, const struct fr *multiple)
+{
+    struct fr_int k;
+    struct g_jac p;
+
+    c->fr.to_int(&k, multiple);
+    g->jac_from_aff(&p, &g->generator);
+    g->jac_mul(&p, &p, &k);
+    g->jac_to_aff(out, &p);
+}
+
+static void three_points(struct groth16_proof *out, const struct curve *c, const struct sums *sums, const struct fr *alpha,
+                         const struct fr *beta, const struct fr *delta, const struct groth16_blinding *blinding)
+{
+    const struct scalar_field *f = &c->fr;
+    struct fr a, b, total, x;
+
+    /* A = alpha + A(tau) + r delta, B = beta + B(tau) + s delta */
+    f->mul(&a, &blinding->r, delta);
+    f->add(&a, &a, &sums->a);
+    f->add(&a, &a, alpha);
+    f->mul(&b, &blinding->s, delta);
+    f->add(&b, &b, &sums->b);
+    f->add(&b, &b, beta);
+
+    /* C = (A(tau) B(tau) + beta A(tau) + alpha B(tau) - publics) / delta + s A + r B - r s delta */
+    f->mul(&total, &sums->a, &sums->b);
+    f->mul(&x, beta, &sums->a);
+    f->add(&total, &total, &x);
+    f->mul(&x, alpha, &sums->b);
+    f->add(&total, &total, &x);
+    f->sub(&total, &total, &sums->publics);
+    f->inv(&x, delta);
+    f->mul(&total, &total, &x);
+    f->mul(&x, &blinding->s, &a);
+    f->add(&total, &total, &x);
+    f->mul(&x, &blinding->r, &b);
+    f->add(&total, &total, &x);
+    f->mul(&x, &blinding->r, &blinding->s);
+    f->mul(&x, &x, delta);
+    f->sub(&total, &total, &x);
+
+    memset(out, 0, sizeof *out);
+    out->curve = c;
+    point(&out->a, c, &c->g1, &a);
+    point(&out->b, c, &c->g2, &b);
+    point(&out->c, c, &c->g1, &total);
+}
+
+cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct trapdoor *secrets, const struct r1cs_file *circuit,
+                         const struct witness *w, const struct groth16_blinding *blinding)
+{
+    const struct curve *c = circuit->curve;
+    const uint64_t rows = (uint64_t)circuit->n_constraints + circuit->n_public + 1;
+    struct fr tau, alpha, beta, delta;
+    struct domain domain;
+    struct sums sums;
+    unsigned log2 = 0;
+    cuzk_status status;
+
+    if (w->curve != c || w->count != circuit->n_wires || secrets->curve != c)
+        return FAIL(t, CUZK_MISMATCH, "trapdoor, circuit and witness do not belong together");
+    while ((1ull << log2) < rows) log2++;
+    TRY(domain_init(&domain, t, c, secrets->layout, log2));
+    c->fr.from_int(&tau, &secrets->tau);
+    c->fr.from_int(&alpha, &secrets->alpha);
+    c->fr.from_int(&beta, &secrets->beta);
+    c->fr.from_int(&delta, &secrets->delta);
+    struct fr *lagrange = calloc(domain.size, sizeof *lagrange);
+    if (lagrange == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu Lagrange values", (unsigned long long)domain.size);
+    TRY_GOTO(out, domain_lagrange(&domain, t, lagrange, &tau));
+    TRY_GOTO(out, dot_products(t, &sums, lagrange, circuit, w, &alpha, &beta));
+    three_points(out, c, &sums, &alpha, &beta, &delta, blinding);
+out:
+    free(lagrange);
+    return status;
+}
+
+bool oracle_equal(const struct groth16_proof *p, const struct groth16_proof *q)
+{
+    const size_t g1 = p->curve->g1.aff_bytes, g2 = p->curve->g2.aff_bytes;
+
+    return p->curve == q->curve && memcmp(&p->a, &q->a, g1) == 0 && memcmp(&p->b, &q->b, g2) == 0 && memcmp(&p->c, &q->c, g1) == 0;
+}

@@ -1,0 +1,38 @@
+/* A device, workers and a folder for tests that make keys and proofs. */
+#ifndef CUZK_TESTS_PROVING_H
+#define CUZK_TESTS_PROVING_H
+
+#include "backend/backend.h"
+#include "base/mapfile.h"
+#include "base/pool.h"
+#include "formats/r1cs_file.h"
+#include "formats/trapdoor_file.h"
+#include "groth16/prove.h"
+#include "support/prng.h"
+#include "support/random_circuit.h"
+#include "support/temp_folder.h"
+
+struct proving {
+    const struct backend *backend;
+    struct device *device;
+    struct pool *pool;
+    struct prng random;
+    struct temp_folder folder;
+};
+
+/* Every function here prints the error and aborts if it fails. */
+void proving_open(struct proving *p, const char *backend);
+void proving_close(struct proving *p);
+void proving_task(struct task *t, const struct proving *p);
+void proving_must(const struct task *t, cuzk_status status, const char *what);
+
+/** Secrets from the test's own generator: repeatable. */
+void proving_secrets(struct trapdoor *out, struct proving *p, const struct curve *c, enum root_convention layout);
+void proving_blinding(struct groth16_blinding *out, struct proving *p, const struct curve *c);
+
+/** Writes name.r1cs and the key of circuit under secrets (name.zkey or name.params) into the folder, and opens the key. */
+struct groth16_key *proving_key(struct proving *p, const struct random_circuit *circuit, const struct trapdoor *secrets, const char *name);
+/** The circuit as a parsed file over its bytes in memory. */
+void proving_circuit(struct r1cs_file *out, const struct random_circuit *circuit);
+
+#endif
