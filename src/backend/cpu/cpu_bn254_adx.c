@@ -3,10 +3,12 @@
 #include "field/bn254_fields.h"
 #include "field/field_cpu.h"
 
+static bool adx_usable(void) { return field_cpu_has_adx() && field_selftest_adx(); }
+
 #define CPU_FR      bn254_fr
 #define CPU_FP      bn254_fp
 #define CPU_FP2     bn254_fp2
 #define CPU_TABLE   cpu_bn254_adx
 #define CPU_VARIANT "mulx/adx"
-#define CPU_USABLE  field_cpu_has_adx
+#define CPU_USABLE  adx_usable
 #include "backend/cpu/cpu_kernels.inc.c"

@@ -288,7 +288,9 @@ static void MSM(segment)(void *context, size_t index, unsigned slot)
     const uint64_t total = s->base[s->group_count];
     const uint64_t first = total * index / s->segment_count, last = total * (index + 1) / s->segment_count;
     CAT(AFF, _batch) batch = MSM(batch)(s, slot);
-    MSM(point) *const inner = (MSM(point) *)(void *)MSM(scratch)(s, slot), carry;
+    MSM(point) *const inner = (MSM(point) *)(void *)MSM(scratch)(s, slot);
+    MSM(point) carry[2]; /* what is left of a bucket at a chunk's end: one is read while the other is written */
+    unsigned next = 0;
     struct MSM(row) *const rows = (struct MSM(row) *)(void *)(MSM(scratch)(s, slot) + s->layout.rows);
     struct MSM(head) *const head = &s->heads[index];
     bool carried = false;
@@ -311,17 +313,19 @@ static void MSM(segment)(void *context, size_t index, unsigned slot)
             uint8_t *out = s->sums + bucket * sizeof(MSM(point));
             const bool done = end == bucket_end || end == last;
             if (!done) {
-                out = (uint8_t *)&carry;
+                out = (uint8_t *)&carry[next];
             } else if (begun && bucket == head->bucket) {
                 out = (uint8_t *)&head->sum;
                 head->used = true;
             }
-            MSM(first_level)(s, &batch, inner, &inner_count, rows, &row_count, s->entries + at, end - at, carried ? &carry : NULL, out);
+            MSM(first_level)(s, &batch, inner, &inner_count, rows, &row_count, s->entries + at, end - at, carried ? &carry[next ^ 1] : NULL,
+                             out);
             carried = !done;
             at = end;
         }
         CAT(AFF, _add_pairs)(&batch);
         MSM(other_levels)(&batch, inner, inner_count, rows, row_count);
+        next ^= 1;
     }
 }
 

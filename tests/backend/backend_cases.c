@@ -1,0 +1,794 @@
+/* One list of cases for every backend: each operation against its definition.
+ *
+ * Points are known multiples of the generator, so that a sum is checked with one multiplication whatever its size; small sums are
+ * checked against msm_naive as well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "backend_cases.h"
+
+#include "msm/msm_naive.h"
+#include "support/prng.h"
+
+struct fixture {
+    const struct backend *b;
+    enum mem_kind kind;
+    struct device *d;
+    struct stream *s;
+    struct task t;
+    bool slow;
+};
+static struct fixture f;
+static struct prng rng;
+static const struct curve *const curves[] = { &curve_bn254, &curve_bls12_381 };
+
+#define OK(call)                                                                                                       \
+    do {                                                                                                               \
+        if ((call) != CUZK_OK) fail_msg("%s: %s", #call, f.t.error.text);                                              \
+    } while (0)
+
+static void random_int(const struct curve *c, struct fr_int *out)
+{
+    do {
+        prng_bytes(&rng, out, sizeof *out);
+        out->w[3] &= UINT64_MAX >> 1;
+    } while (!c->fr.int_is_canonical(out));
+}
+
+static void random_fr(const struct curve *c, struct fr *out)
+{
+    struct fr_int k;
+    random_int(c, &k);
+    c->fr.from_int(out, &k);
+}
+
+static struct buffer take(size_t bytes)
+{
+    struct buffer b;
+    OK(f.b->buffer_take(&b, &f.t, f.d, f.kind, bytes, 0));
+    return b;
+}
+
+static struct buffer take_with(const void *data, size_t bytes, size_t offset)
+{
+    struct buffer b = take(bytes + offset);
+    OK(f.b->upload(f.s, &f.t, &b, offset, data, bytes));
+    return b;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *p = calloc(bytes ? bytes : 1, 1);
+    assert_non_null(p);
+    return p;
+}
+
+/* -- multi-scalar multiplication -- */
+
+struct sum {
+    const struct curve *c;
+    enum group_id g;
+    const struct group *group;
+    size_t n;
+    uint8_t *points;       /* packed affine */
+    struct fr *logs;       /* discrete logarithms of the points */
+    struct fr_int *scalars;
+    uint32_t *gather;
+};
+
+/* n random points start, start + step, ... */
+static void sum_init(struct sum *s, const struct curve *c, enum group_id g, size_t n)
+{
+    struct fr step;
+    struct fr_int k;
+    struct g_jac p, d, *all = allocate(n * sizeof *all);
+    s->c = c;
+    s->g = g;
+    s->group = c->group[g];
+    s->n = n;
+    s->points = allocate(n * s->group->aff_bytes);
+    s->logs = allocate(n * sizeof *s->logs);
+    s->scalars = allocate(n * sizeof *s->scalars);
+    s->gather = NULL;
+    random_fr(c, &step);
+    c->fr.to_int(&k, &step);
+    s->group->jac_from_aff(&d, &s->group->generator);
+    s->group->jac_mul(&d, &d, &k);
+    p = d;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0)
+            s->logs[0] = step;
+        else
+            c->fr.add(&s->logs[i], &s->logs[i - 1], &step);
+        all[i] = p;
+        s->group->jac_add(&p, &p, &d);
+        random_int(c, &s->scalars[i]);
+    }
+    if (n) s->group->batch_to_aff(s->points, all, n);
+    free(all);
+}
+
+static void sum_fini(struct sum *s)
+{
+    free(s->points);
+    free(s->logs);
+    free(s->scalars);
+    free(s->gather);
+}
+
+static void sum_check(const struct sum *s, const char *what)
+{
+    const struct scalar_field *r = &s->c->fr;
+    struct fr log, x;
+    struct fr_int k;
+    struct g_jac expected, got;
+    r->from_u64(&log, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        r->from_int(&x, &s->scalars[s->gather ? s->gather[i] : i]);
+        r->mul(&x, &x, &s->logs[i]);
+        r->add(&log, &log, &x);
+    }
+    r->to_int(&k, &log);
+    s->group->jac_from_aff(&expected, &s->group->generator);
+    s->group->jac_mul(&expected, &expected, &k);
+
+    struct msm_plan plan;
+    OK(f.b->msm_plan(&plan, &f.t, f.d, s->c, s->g, s->n));
+    const size_t shift = s->n % 3; /* odd addresses, as in a mapped file */
+    struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, shift), scalars = take_with(s->scalars, 32 * s->n, shift),
+                  workspace = take(plan.workspace_bytes);
+    OK(f.b->msm(f.s, &f.t, &plan, &got, &points, shift, &scalars, shift, s->gather, &workspace));
+    OK(f.b->stream_sync(f.s, &f.t));
+    f.b->buffer_give(&points);
+    f.b->buffer_give(&scalars);
+    f.b->buffer_give(&workspace);
+    if (!s->group->jac_eq(&got, &expected)) fail_msg("%s %s, %zu points: %s", s->c->name, s->group->name, s->n, what);
+    if (s->n <= 17) {
+        msm_naive(s->group, &expected, s->points, (const uint8_t *)s->scalars, s->gather, s->n);
+        if (!s->group->jac_eq(&got, &expected)) fail_msg("%s %s, %zu points: %s, against msm_naive", s->c->name, s->group->name, s->n, what);
+    }
+}
+
+static void set_small(struct fr_int *k, uint64_t v)
+{
+    memset(k, 0, sizeof *k);
+    k->w[0] = v;
+}
+
+/* modulus - v */
+static void set_minus(const struct curve *c, struct fr_int *k, uint64_t v)
+{
+    struct fr x;
+    c->fr.from_u64(&x, v);
+    c->fr.neg(&x, &x);
+    c->fr.to_int(k, &x);
+}
+
+static void set_infinity(struct sum *s, size_t i)
+{
+    memset(s->points + i * s->group->aff_bytes, 0, s->group->aff_bytes);
+    s->c->fr.from_u64(&s->logs[i], 0);
+}
+
+static void copy_point(struct sum *s, size_t to, size_t from, bool negate)
+{
+    memcpy(s->points + to * s->group->aff_bytes, s->points + from * s->group->aff_bytes, s->group->aff_bytes);
+    s->logs[to] = s->logs[from];
+    if (negate) {
+        struct g_jac p;
+        struct g_aff a;
+        s->group->jac_from_aff(&p, s->points + from * s->group->aff_bytes);
+        s->group->jac_neg(&p, &p);
+        s->group->jac_to_aff(&a, &p);
+        memcpy(s->points + to * s->group->aff_bytes, &a, s->group->aff_bytes);
+        s->c->fr.neg(&s->logs[to], &s->logs[to]);
+    }
+}
+
+static void for_each_sum(size_t n, void (*body)(struct sum *s))
+{
+    for (size_t c = 0; c < 2; c++)
+        for (int g = 0; g < 2; g++) {
+            struct sum s;
+            sum_init(&s, curves[c], (enum group_id)g, n);
+            body(&s);
+            sum_fini(&s);
+        }
+}
+
+static void body_random(struct sum *s) { sum_check(s, "random scalars"); }
+
+static void msm_sizes(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 2, 3, 17, 255, 256, 257, 1000, 4095, 4096, 4097, 20000 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) for_each_sum(sizes[i], body_random);
+}
+
+static void msm_large(void **state)
+{
+    (void)state;
+    if (!f.slow) skip();
+    for_each_sum(300000, body_random);
+}
+
+static void body_constant(struct sum *s)
+{
+    static const uint64_t values[] = { 0, 1, 2, 3, 255, 65535, 65536 };
+    for (size_t v = 0; v < ARRAY_COUNT(values); v++) {
+        for (size_t i = 0; i < s->n; i++) set_small(&s->scalars[i], values[v]);
+        sum_check(s, "all scalars small and equal");
+    }
+    for (uint64_t v = 1; v < 4; v++) {
+        for (size_t i = 0; i < s->n; i++) set_minus(s->c, &s->scalars[i], v);
+        sum_check(s, "all scalars r - 1, r - 2, r - 3");
+    }
+    for (size_t i = 1; i < s->n; i++) s->scalars[i] = s->scalars[0];
+    random_int(s->c, &s->scalars[0]);
+    for (size_t i = 1; i < s->n; i++) s->scalars[i] = s->scalars[0];
+    sum_check(s, "all scalars equal");
+    for (unsigned b = 0; b < s->c->fr.bits; b++) { /* each power of two, and its neighbours */
+        struct fr_int k;
+        set_small(&k, 0);
+        k.w[b / 64] = (uint64_t)1 << (b % 64);
+        for (int d = -1; d <= 1; d++) {
+            struct fr x, y;
+            s->c->fr.from_int(&x, &k);
+            s->c->fr.from_u64(&y, 1);
+            if (d < 0) s->c->fr.sub(&x, &x, &y);
+            if (d > 0) s->c->fr.add(&x, &x, &y);
+            s->c->fr.to_int(&s->scalars[(3 * b + (unsigned)(d + 1)) % s->n], &x);
+        }
+    }
+    sum_check(s, "powers of two");
+}
+
+static void msm_constant_scalars(void **state)
+{
+    (void)state;
+    for_each_sum(9, body_constant);
+    for_each_sum(770, body_constant);
+}
+
+static void body_bits(struct sum *s)
+{
+    for (unsigned bits = 1; bits <= 64; bits += bits < 20 ? 1 : 11) {
+        for (size_t i = 0; i < s->n; i++) set_small(&s->scalars[i], prng_u64(&rng) >> (64 - bits));
+        sum_check(s, "small scalars");
+    }
+    for (size_t i = 0; i < s->n; i++)
+        if (i % 50 == 0)
+            random_int(s->c, &s->scalars[i]);
+        else
+            set_small(&s->scalars[i], prng_u64(&rng) & 1);
+    sum_check(s, "mostly bits");
+    for (size_t i = 0; i < s->n; i++)
+        if (prng_u64(&rng) & 1)
+            set_minus(s->c, &s->scalars[i], prng_u64(&rng) & 15);
+        else
+            set_small(&s->scalars[i], prng_u64(&rng) & 15);
+    sum_check(s, "small scalars of both signs");
+}
+
+static void msm_small_scalars(void **state)
+{
+    (void)state;
+    for_each_sum(513, body_bits);
+}
+
+static void body_points(struct sum *s)
+{
+    const size_t n = s->n;
+    for (size_t i = 1; i < n; i++) copy_point(s, i, 0, false);
+    sum_check(s, "all points equal");
+    for (size_t i = 0; i < n; i++) set_small(&s->scalars[i], 5);
+    sum_check(s, "all points and scalars equal");
+    for (size_t i = 1; i < n; i += 2) copy_point(s, i, 0, true);
+    sum_check(s, "P and -P in one bucket");
+    for (size_t i = 0; i < n; i++)
+        if (prng_u64(&rng) & 1) set_infinity(s, i);
+    sum_check(s, "P, -P and infinity in one bucket");
+    for (size_t i = 0; i < n; i++) random_int(s->c, &s->scalars[i]);
+    sum_check(s, "P, -P and infinity");
+    for (size_t i = 0; i < n; i++) set_infinity(s, i);
+    sum_check(s, "infinity everywhere");
+}
+
+static void msm_special_points(void **state)
+{
+    (void)state;
+    for_each_sum(2, body_points);
+    for_each_sum(700, body_points);
+    for_each_sum(9001, body_points);
+}
+
+static void body_bucket(struct sum *s)
+{
+    for (size_t i = 0; i < s->n; i += 2) s->scalars[i] = s->scalars[0];
+    sum_check(s, "one bucket holds half of the points");
+    for (size_t i = 0; i < s->n; i++) s->scalars[i].w[0] = s->scalars[0].w[0];
+    sum_check(s, "equal low words");
+}
+
+static void msm_skewed(void **state)
+{
+    (void)state;
+    for_each_sum(3000, body_bucket);
+    for_each_sum(12345, body_bucket);
+}
+
+static void body_gather(struct sum *s)
+{
+    s->gather = allocate(s->n * sizeof *s->gather);
+    for (size_t i = 0; i < s->n; i++) s->gather[i] = (uint32_t)prng_below(&rng, s->n);
+    sum_check(s, "gathered scalars");
+}
+
+static void msm_gather(void **state)
+{
+    (void)state;
+    for_each_sum(1, body_gather);
+    for_each_sum(1500, body_gather);
+}
+
+static void msm_scalar_too_large(void **state)
+{
+    struct sum s;
+    struct msm_plan plan;
+    struct g_jac out;
+    (void)state;
+    sum_init(&s, &curve_bn254, GROUP_G1, 5);
+    s.scalars[3] = s.c->fr.modulus;
+    OK(f.b->msm_plan(&plan, &f.t, f.d, s.c, s.g, s.n));
+    struct buffer points = take_with(s.points, s.n * s.group->aff_bytes, 0), scalars = take_with(s.scalars, 32 * s.n, 0),
+                  workspace = take(plan.workspace_bytes);
+    assert_int_equal(f.b->msm(f.s, &f.t, &plan, &out, &points, 0, &scalars, 0, NULL, &workspace), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+    f.b->buffer_give(&points);
+    f.b->buffer_give(&scalars);
+    f.b->buffer_give(&workspace);
+    sum_fini(&s);
+}
+
+/* -- transforms -- */
+
+static const enum root_convention conventions[] = { ROOT_SNARKJS, ROOT_BELLMAN };
+
+static void run_ntt(const struct domain *d, struct fr *data, bool inverse, bool coset)
+{
+    const size_t bytes = (size_t)d->size * sizeof *data;
+    struct buffer b = take_with(data, bytes, 0);
+    OK(f.b->ntt(f.s, &f.t, d, &b, inverse, coset));
+    OK(f.b->download(f.s, &f.t, data, &b, 0, bytes));
+    OK(f.b->stream_sync(f.s, &f.t));
+    f.b->buffer_give(&b);
+}
+
+static void ntt_definition(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 2; c++)
+        for (size_t v = 0; v < 2; v++)
+            for (unsigned log2 = 0; log2 <= 8; log2++)
+                for (int coset = 0; coset < 2; coset++) {
+                    struct domain d;
+                    struct fr in[256], expected[256], got[256];
+                    OK(domain_init(&d, &f.t, curves[c], conventions[v], log2));
+                    for (size_t i = 0; i < d.size; i++) random_fr(curves[c], &in[i]);
+                    memcpy(got, in, d.size * sizeof *in);
+                    domain_dft_naive(&d, expected, in, coset);
+                    run_ntt(&d, got, false, coset);
+                    assert_memory_equal(got, expected, d.size * sizeof *got);
+                    run_ntt(&d, got, true, coset);
+                    assert_memory_equal(got, in, d.size * sizeof *got);
+                }
+}
+
+static void horner(const struct curve *c, struct fr *out, const struct fr *coefficients, size_t n, const struct fr *x)
+{
+    c->fr.from_u64(out, 0);
+    for (size_t i = n; i-- > 0;) {
+        c->fr.mul(out, out, x);
+        c->fr.add(out, out, &coefficients[i]);
+    }
+}
+
+/* Values against the polynomial at a few points of the domain, and back. */
+static void ntt_one(const struct curve *c, enum root_convention v, unsigned log2, bool coset)
+{
+    struct domain d;
+    OK(domain_init(&d, &f.t, c, v, log2));
+    struct fr *in = allocate(d.size * sizeof *in), *got = allocate(d.size * sizeof *got);
+    for (size_t i = 0; i < d.size; i++) random_fr(c, &in[i]);
+    memcpy(got, in, d.size * sizeof *in);
+    run_ntt(&d, got, false, coset);
+    for (int k = 0; k < 4; k++) {
+        const uint64_t i = k == 0 ? 0 : k == 1 ? d.size - 1 : prng_below(&rng, d.size);
+        struct fr x, y;
+        c->fr.pow(&x, &d.omega, i);
+        if (coset) c->fr.mul(&x, &x, &d.shift);
+        horner(c, &y, in, d.size, &x);
+        assert_memory_equal(&got[i], &y, sizeof y);
+    }
+    run_ntt(&d, got, true, coset);
+    assert_memory_equal(got, in, d.size * sizeof *got);
+    free(in);
+    free(got);
+}
+
+static void ntt_random_points(void **state)
+{
+    (void)state;
+    for (unsigned log2 = 9; log2 <= 16; log2++)
+        ntt_one(curves[log2 % 2], conventions[log2 / 2 % 2], log2, log2 & 1);
+    ntt_one(&curve_bn254, ROOT_SNARKJS, 14, true);
+    ntt_one(&curve_bls12_381, ROOT_BELLMAN, 13, true);
+}
+
+static void ntt_large(void **state)
+{
+    (void)state;
+    if (!f.slow) skip();
+    for (unsigned log2 = 20; log2 <= 22; log2++) ntt_one(curves[log2 % 2], conventions[log2 % 2], log2, true);
+}
+
+static void domain_limits(void **state)
+{
+    struct domain d;
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        OK(domain_init(&d, &f.t, curves[c], ROOT_SNARKJS, 28));
+        assert_int_equal(domain_init(&d, &f.t, curves[c], ROOT_SNARKJS, 29), CUZK_TOO_LARGE);
+        task_init(&f.t);
+    }
+    struct fr expected; /* at the two-adicity the shift is 25, below it the root twice as fine */
+    OK(domain_init(&d, &f.t, &curve_bn254, ROOT_SNARKJS, 28));
+    curve_bn254.fr.from_u64(&expected, 25);
+    assert_memory_equal(&d.shift, &expected, sizeof expected);
+    OK(domain_init(&d, &f.t, &curve_bls12_381, ROOT_SNARKJS, 28));
+    curve_bls12_381.fr.mul(&expected, &d.shift, &d.shift);
+    assert_memory_equal(&d.omega, &expected, sizeof expected);
+    OK(domain_init(&d, &f.t, &curve_bls12_381, ROOT_BELLMAN, 5));
+    curve_bls12_381.fr.from_u64(&expected, 7);
+    assert_memory_equal(&d.shift, &expected, sizeof expected);
+}
+
+/* L_i(tau) weighs the values of a polynomial to its value at tau. */
+static void lagrange(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        struct domain d;
+        struct fr coefficients[32], values[32], weights[32], tau, sum, x, expected;
+        const struct scalar_field *r = &curves[c]->fr;
+        OK(domain_init(&d, &f.t, curves[c], ROOT_SNARKJS, 5));
+        for (int i = 0; i < 32; i++) random_fr(curves[c], &coefficients[i]);
+        random_fr(curves[c], &tau);
+        domain_dft_naive(&d, values, coefficients, false);
+        OK(domain_lagrange(&d, &f.t, weights, &tau));
+        r->from_u64(&sum, 0);
+        for (int i = 0; i < 32; i++) {
+            r->mul(&x, &weights[i], &values[i]);
+            r->add(&sum, &sum, &x);
+        }
+        horner(curves[c], &expected, coefficients, 32, &tau);
+        assert_memory_equal(&sum, &expected, sizeof sum);
+        assert_int_equal(domain_lagrange(&d, &f.t, weights, &d.omega), CUZK_INVALID_ARGUMENT);
+        task_init(&f.t);
+    }
+}
+
+/* -- quotient -- */
+
+/* By the definition: interpolate a, b, c = a o b; evaluate on the coset; divide. */
+static void quotient_naive(const struct domain *d, enum quotient_mode mode, struct fr_int *out, const struct fr *a, const struct fr *b)
+{
+    const struct scalar_field *r = &d->curve->fr;
+    const size_t n = d->size;
+    struct domain inverse = *d;
+    inverse.omega = d->omega_inv; /* the naive transform with the inverse root, then 1/n */
+    struct fr *c = allocate(n * sizeof *c), *t = allocate(3 * n * sizeof *t), *u = allocate(3 * n * sizeof *u);
+    for (size_t i = 0; i < n; i++) r->mul(&c[i], &a[i], &b[i]);
+    const struct fr *in[3] = { a, b, c };
+    for (int k = 0; k < 3; k++) {
+        domain_dft_naive(&inverse, t + k * n, in[k], false);
+        for (size_t i = 0; i < n; i++) r->mul(&t[k * n + i], &t[k * n + i], &d->size_inv);
+        domain_dft_naive(d, u + k * n, t + k * n, true);
+    }
+    for (size_t i = 0; i < n; i++) {
+        r->mul(&c[i], &u[i], &u[n + i]);
+        r->sub(&c[i], &c[i], &u[2 * n + i]);
+    }
+    if (mode == QUOTIENT_MONOMIAL) {
+        for (size_t i = 0; i < n; i++) r->mul(&c[i], &c[i], &d->z_coset_inv);
+        domain_dft_naive(&inverse, t, c, false);
+        struct fr power = d->size_inv;
+        for (size_t i = 0; i < n; i++) {
+            r->mul(&c[i], &t[i], &power);
+            r->mul(&power, &power, &d->shift_inv);
+        }
+    }
+    for (size_t i = 0; i < n; i++) r->to_int(&out[i], &c[i]);
+    free(c);
+    free(t);
+    free(u);
+}
+
+static void quotient_one(const struct curve *c, enum root_convention v, unsigned log2, enum quotient_mode mode, bool in_place)
+{
+    struct domain d;
+    struct quotient_plan plan;
+    OK(domain_init(&d, &f.t, c, v, log2));
+    OK(f.b->quotient_plan(&plan, &f.t, f.d, &d, mode));
+    const size_t n = d.size;
+    struct fr *a = allocate(n * sizeof *a), *b = allocate(n * sizeof *b);
+    struct fr_int *expected = allocate(n * sizeof *expected), *got = allocate(n * sizeof *got);
+    for (size_t i = 0; i < n; i++) {
+        random_fr(c, &a[i]);
+        random_fr(c, &b[i]);
+    }
+    struct buffer ab = take_with(a, n * 32, 0), bb = take_with(b, n * 32, 0), ws = take(plan.workspace_bytes), out = take(32 * n);
+    assert_int_equal(plan.vector_bytes, 32 * n);
+    OK(f.b->quotient(f.s, &f.t, &plan, in_place ? &ab : &out, &ab, &bb, &ws));
+    OK(f.b->download(f.s, &f.t, got, in_place ? &ab : &out, 0, 32 * n));
+    OK(f.b->stream_sync(f.s, &f.t));
+    quotient_naive(&d, mode, expected, a, b);
+    assert_memory_equal(got, expected, 32 * n);
+    if (mode == QUOTIENT_MONOMIAL && n > 1) assert_true((got[n - 1].w[0] | got[n - 1].w[1] | got[n - 1].w[2] | got[n - 1].w[3]) == 0);
+    f.b->buffer_give(&ab);
+    f.b->buffer_give(&bb);
+    f.b->buffer_give(&ws);
+    f.b->buffer_give(&out);
+    free(a);
+    free(b);
+    free(expected);
+    free(got);
+}
+
+static void quotient_definition(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 2; c++)
+        for (size_t v = 0; v < 2; v++)
+            for (unsigned log2 = 0; log2 <= 9; log2++)
+                for (int mode = 0; mode < 2; mode++)
+                    quotient_one(curves[c], conventions[v], log2, mode ? QUOTIENT_MONOMIAL : QUOTIENT_ODD_COSET_LAGRANGE, log2 & 1);
+}
+
+/* A B - C = H Z at a random point, through transforms that were checked above. */
+static void quotient_identity(void **state)
+{
+    (void)state;
+    for (unsigned log2 = 12; log2 <= (f.slow ? 21u : 15u); log2++) {
+        const struct curve *c = curves[log2 % 2];
+        const struct scalar_field *r = &c->fr;
+        struct domain d;
+        struct quotient_plan plan;
+        OK(domain_init(&d, &f.t, c, ROOT_BELLMAN, log2));
+        OK(f.b->quotient_plan(&plan, &f.t, f.d, &d, QUOTIENT_MONOMIAL));
+        const size_t n = d.size;
+        struct fr *p[3], x, z, v[3], h;
+        for (int k = 0; k < 3; k++) p[k] = allocate(n * 32);
+        for (size_t i = 0; i < n; i++) {
+            random_fr(c, &p[0][i]);
+            random_fr(c, &p[1][i]);
+            r->mul(&p[2][i], &p[0][i], &p[1][i]);
+        }
+        struct buffer a = take_with(p[0], n * 32, 0), b = take_with(p[1], n * 32, 0), ws = take(plan.workspace_bytes);
+        OK(f.b->quotient(f.s, &f.t, &plan, &a, &a, &b, &ws));
+        struct fr *coefficients = allocate(n * 32);
+        OK(f.b->download(f.s, &f.t, coefficients, &a, 0, n * 32));
+        OK(f.b->stream_sync(f.s, &f.t));
+        for (size_t i = 0; i < n; i++) {
+            struct fr_int plain;
+            memcpy(&plain, &coefficients[i], 32);
+            r->from_int(&coefficients[i], &plain);
+        }
+        random_fr(c, &x);
+        horner(c, &h, coefficients, n, &x);
+        for (int k = 0; k < 3; k++) {
+            run_ntt(&d, p[k], true, false);
+            horner(c, &v[k], p[k], n, &x);
+        }
+        r->pow(&z, &x, n);
+        struct fr one;
+        r->from_u64(&one, 1);
+        r->sub(&z, &z, &one);
+        r->mul(&h, &h, &z);
+        r->mul(&v[0], &v[0], &v[1]);
+        r->sub(&v[0], &v[0], &v[2]);
+        assert_memory_equal(&h, &v[0], 32);
+        f.b->buffer_give(&a);
+        f.b->buffer_give(&b);
+        f.b->buffer_give(&ws);
+        free(coefficients);
+        for (int k = 0; k < 3; k++) free(p[k]);
+    }
+}
+
+/* -- constraint evaluation -- */
+
+static void eval_rows_against_definition(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        const struct curve *c = curves[k];
+        enum { ROWS = 3001, COLUMNS = 777, ENTRIES = 9000, OUT = 4096 };
+        struct csr_builder *builder;
+        struct csr m;
+        struct eval_plan plan;
+        struct fr_int *values = allocate(COLUMNS * sizeof *values);
+        uint32_t *row = allocate(ENTRIES * sizeof *row), *column = allocate(ENTRIES * sizeof *column);
+        struct fr *coefficient = allocate(ENTRIES * sizeof *coefficient), one;
+        c->fr.from_u64(&one, 1);
+        for (size_t i = 0; i < COLUMNS; i++)
+            if (i % 3)
+                random_int(c, &values[i]);
+            else
+                set_small(&values[i], i == 0 ? 1 : prng_u64(&rng) & 1);
+        for (size_t i = 0; i < ENTRIES; i++) {
+            row[i] = (uint32_t)(i % 5 == 0 ? 7 : prng_below(&rng, ROWS)); /* row 7 is long */
+            column[i] = (uint32_t)prng_below(&rng, COLUMNS);
+            switch (prng_u64(&rng) % 4) {
+            case 0: coefficient[i] = one; break;
+            case 1: c->fr.neg(&coefficient[i], &one); break;
+            case 2: c->fr.from_u64(&coefficient[i], prng_u64(&rng) & 7); break;
+            default: random_fr(c, &coefficient[i]); break;
+            }
+        }
+        OK(csr_builder_create(&builder, &f.t, c, ROWS, COLUMNS));
+        for (size_t i = 0; i < ENTRIES; i++) csr_builder_count(builder, row[i]);
+        OK(csr_builder_ready(builder, &f.t));
+        for (size_t i = 0; i < ENTRIES; i++) OK(csr_builder_place(builder, &f.t, row[i], column[i], &coefficient[i]));
+        assert_int_equal(csr_builder_place(builder, &f.t, row[0], COLUMNS, &one), CUZK_MALFORMED);
+        task_init(&f.t);
+        assert_int_equal(csr_builder_place(builder, &f.t, row[0], 0, &one), CUZK_INTERNAL);
+        task_init(&f.t);
+        csr_builder_finish(builder, &m);
+        assert_int_equal(m.entry_count, ENTRIES);
+
+        const struct witness w = { c, span_of(values, COLUMNS * sizeof *values), COLUMNS };
+        OK(witness_check(&f.t, &w));
+        OK(f.b->eval_plan(&plan, &f.t, f.d, &m, OUT));
+        struct buffer out = take(32 * OUT), ws = take(plan.workspace_bytes);
+        struct fr *got = allocate(OUT * sizeof *got);
+        OK(f.b->eval(f.s, &f.t, &plan, &out, &m, &w, &ws));
+        OK(f.b->download(f.s, &f.t, got, &out, 0, 32 * OUT));
+        OK(f.b->stream_sync(f.s, &f.t));
+        for (size_t i = 0; i < OUT; i++) {
+            struct fr expected, sum;
+            c->fr.from_u64(&expected, 0);
+            if (i < ROWS) { /* once from the matrix, once from the entries */
+                c->fr.from_u64(&sum, 0);
+                csr_row_dot(&m, c, i, &w, &expected);
+                if (i % 100 == 7)
+                    for (size_t e = 0; e < ENTRIES; e++)
+                        if (row[e] == i) {
+                            struct fr v;
+                            c->fr.from_int(&v, &values[column[e]]);
+                            c->fr.mul(&v, &v, &coefficient[e]);
+                            c->fr.add(&sum, &sum, &v);
+                        }
+                if (i % 100 == 7) assert_memory_equal(&sum, &expected, sizeof sum);
+            }
+            assert_memory_equal(&got[i], &expected, sizeof expected);
+        }
+        set_small(&values[0], 2);
+        assert_int_equal(witness_check(&f.t, &w), CUZK_MALFORMED);
+        task_init(&f.t);
+        set_small(&values[0], 1);
+        values[5] = c->fr.modulus;
+        assert_int_equal(witness_check(&f.t, &w), CUZK_MALFORMED);
+        task_init(&f.t);
+        assert_int_equal(f.b->eval_plan(&plan, &f.t, f.d, &m, ROWS - 1), CUZK_INVALID_ARGUMENT);
+        task_init(&f.t);
+        f.b->buffer_give(&out);
+        f.b->buffer_give(&ws);
+        csr_fini(&m);
+        free(got);
+        free(values);
+        free(row);
+        free(column);
+        free(coefficient);
+    }
+}
+
+/* -- multiples of one point -- */
+
+static void fixed_base_multiples(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 2, 300, 2500 };
+    (void)state;
+    for (size_t k = 0; k < 8 * ARRAY_COUNT(sizes) / 2; k++) {
+        const struct curve *c = curves[k & 1];
+        const enum group_id id = (enum group_id)(k / 2 & 1);
+        const struct group *g = c->group[id];
+        const size_t n = sizes[k / 4];
+        struct fr_int *scalars = allocate(n * sizeof *scalars), base_log;
+        uint8_t *got = allocate(n * g->aff_bytes);
+        struct g_jac p;
+        struct g_aff base;
+        random_int(c, &base_log);
+        g->jac_from_aff(&p, &g->generator);
+        g->jac_mul(&p, &p, &base_log);
+        g->jac_to_aff(&base, &p);
+        for (size_t i = 0; i < n; i++) {
+            random_int(c, &scalars[i]);
+            if (i % 7 < 3) set_small(&scalars[i], i % 7);
+            if (i % 7 == 3) set_minus(c, &scalars[i], 1 + i % 5);
+            if (i % 7 == 4) set_small(&scalars[i], prng_u64(&rng));
+        }
+        struct buffer points = take(n * g->aff_bytes + 5), s = take_with(scalars, 32 * n, 3);
+        OK(f.b->fixed_base(f.s, &f.t, c, id, &points, 5, &base, &s, 3, n));
+        OK(f.b->download(f.s, &f.t, got, &points, 5, n * g->aff_bytes));
+        OK(f.b->stream_sync(f.s, &f.t));
+        for (size_t i = 0; i < n; i += n > 400 ? 13 : 1) {
+            struct g_aff expected;
+            g->jac_from_aff(&p, &base);
+            g->jac_mul(&p, &p, &scalars[i]);
+            g->jac_to_aff(&expected, &p);
+            assert_memory_equal(got + i * g->aff_bytes, &expected, g->aff_bytes);
+        }
+        f.b->buffer_give(&points);
+        f.b->buffer_give(&s);
+        free(scalars);
+        free(got);
+    }
+}
+
+/* -- cancelling -- */
+
+static void cancelled(void **state)
+{
+    struct sum s;
+    struct msm_plan plan;
+    struct g_jac out;
+    atomic_bool cancel;
+    (void)state;
+    atomic_init(&cancel, true);
+    sum_init(&s, &curve_bn254, GROUP_G1, 5000);
+    OK(f.b->msm_plan(&plan, &f.t, f.d, s.c, s.g, s.n));
+    struct buffer points = take_with(s.points, s.n * s.group->aff_bytes, 0), scalars = take_with(s.scalars, 32 * s.n, 0),
+                  workspace = take(plan.workspace_bytes);
+    f.t.cancel = &cancel;
+    assert_int_equal(f.b->msm(f.s, &f.t, &plan, &out, &points, 0, &scalars, 0, NULL, &workspace), CUZK_CANCELLED);
+    task_init(&f.t);
+    f.b->buffer_give(&points);
+    f.b->buffer_give(&scalars);
+    f.b->buffer_give(&workspace);
+    sum_fini(&s);
+}
+
+int backend_cases_run(const char *backend, enum mem_kind kind, const struct device_options *options, bool slow)
+{
+    const struct CMUnitTest cases[] = {
+        cmocka_unit_test(domain_limits),        cmocka_unit_test(lagrange),
+        cmocka_unit_test(ntt_definition),       cmocka_unit_test(ntt_random_points),
+        cmocka_unit_test(ntt_large),            cmocka_unit_test(quotient_definition),
+        cmocka_unit_test(quotient_identity),    cmocka_unit_test(eval_rows_against_definition),
+        cmocka_unit_test(msm_sizes),            cmocka_unit_test(msm_constant_scalars),
+        cmocka_unit_test(msm_small_scalars),    cmocka_unit_test(msm_special_points),
+        cmocka_unit_test(msm_skewed),           cmocka_unit_test(msm_gather),
+        cmocka_unit_test(msm_scalar_too_large), cmocka_unit_test(msm_large),
+        cmocka_unit_test(fixed_base_multiples), cmocka_unit_test(cancelled),
+    };
+    struct device_info info;
+    task_init(&f.t);
+    f.b = backend_by_name(backend);
+    f.kind = kind;
+    f.slow = slow;
+    if (!f.b || f.b->open(&f.d, &f.t, options) != CUZK_OK || f.b->stream_open(&f.s, &f.t, f.d) != CUZK_OK) {
+        printf("%s: cannot be opened: %s\n", backend, f.t.error.text);
+        return 1;
+    }
+    f.b->info(f.d, &info);
+    printf("%s: %s, %s, %u units\n", info.backend, info.name, info.variant, info.unit_count);
+    prng_init(&rng);
+    const int failed = cmocka_run_group_tests_name(info.variant, cases, NULL, NULL);
+    f.b->stream_close(f.s);
+    f.b->close(f.d);
+    return failed;
+}
