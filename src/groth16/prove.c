@@ -141,7 +141,7 @@ cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const s
 {
     if (!key->can_prove) {
         const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "bellman parameters do not hold the circuit's constraints");
-        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "give the circuit's .r1cs file beside the parameters");
+        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "give the circuit's .r1cs file beside the parameters (--r1cs FILE, or r1cs_path)");
         return status;
     }
     memset(out, 0, sizeof *out);
