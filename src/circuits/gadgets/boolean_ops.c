@@ -146,7 +146,8 @@ static void finish(struct builder *b, struct word *out, struct step *s)
         return;
     }
     out->reg = s->dst = f->word_count++;
-    f->emitted += (uint32_t)__builtin_popcountll(s->mask);
+    s->count = (uint32_t)__builtin_popcountll(s->mask);
+    f->emitted += s->count;
     builder_step(b, s, NULL, 0);
 }
 
@@ -215,7 +216,7 @@ void word_maj(struct builder *b, struct word *out, const struct word *x, const s
 void word_and_lanes(struct builder *b, struct word *out, const struct word *x, unsigned i, unsigned j, bool negated)
 {
     const uint32_t flip = negated ? REF_NOT : 0;
-    struct step s = { .code = STEP_AND, .rotate = i | j << 8, .c = negated, .count = negated };
+    struct step s = { .code = STEP_AND, .rotate = i | j << 8, .c = negated };
     struct word r;
     word_constant(&r, 0);
     const struct lane_result l = bit_and(b, x->lane[i] ^ flip, x->lane[j] ^ flip);

@@ -42,9 +42,10 @@ enum step_code {
     STEP_CONST,     /* word dst = a */
     STEP_BSWAP,     /* word dst = bytes of word a reversed */
     STEP_XOR,       /* dst = a ^ b, each rotated or shifted; emits dst ^ negate under mask */
-    STEP_AND,       /* dst = lowest bit of (a ^ c) & (b ^ count), each rotated; emits it */
-    STEP_CH,        /* dst = a ? b : c; emits */
-    STEP_MAJ,       /* dst = majority of a, b, c; emits dst ^ negate and b & c, interleaved, under mask */
+    STEP_AND,       /* dst = lowest bit of a & b, each rotated, or of ~a & ~b if c is 1; emits it */
+    STEP_CH,        /* dst = a ? b : c; emits dst ^ negate under mask */
+    STEP_MAJ,       /* dst = majority of a, b, c; emits dst ^ negate and b & c, interleaved, under mask; like the three
+                     * above, count is the number of bits */
     STEP_ADD,       /* dst = low word of the sum of count words (arguments from a) and constant negate << 32 | c; emits b bits of it */
     STEP_SOURCE,    /* number = the next one of the statement */
     STEP_INDEX,     /* dst = the next word of the statement; emits its count low bits */
@@ -53,8 +54,8 @@ enum step_code {
     STEP_SUM,       /* number = number a + number b */
     STEP_PICK,      /* number = bit c of word dst ? number a : number b */
     STEP_POSEIDON,  /* the trace of Poseidon over count numbers (arguments from a); numbers */
-    STEP_INPUT,     /* public input = number a */
-    STEP_PACK_INPUT,/* public input = count runs of bits, lowest first; arguments: register, width of the run in the top byte */
+    STEP_INPUT,     /* public input dst of the template = number a */
+    STEP_PACK_INPUT,/* public input dst = count runs of bits, lowest first; arguments: register, width of the run in the top byte */
     STEP_CALL,      /* template a; arguments from b: enum call_argument, words in, numbers in, then its result registers, which go
                      * to dst ..; count 1: independent of its siblings */
     STEP_CODE_COUNT

@@ -60,10 +60,11 @@ struct number number_pick(struct builder *b, const struct word *w, unsigned lane
 
 void number_input(struct builder *b, struct number x)
 {
-    const struct step s = { .code = STEP_INPUT, .a = x.slot };
+    const uint32_t input = new_input(b);
+    const struct step s = { .code = STEP_INPUT, .dst = input & REF_INDEX, .a = x.slot };
     struct lc sum = { 0 };
     builder_step(b, &s, NULL, 0);
-    lc_add(b, &sum, new_input(b), &b->power[0]);
+    lc_add(b, &sum, input, &b->power[0]);
     row_sum(b, &sum, x.ref);
     lc_fini(&sum);
 }
@@ -142,8 +143,9 @@ void words_input(struct builder *b, const struct word *words, const uint8_t *wid
         for (unsigned i = 0; i < widths[w]; i++) lc_add(b, &sum, words[w].lane[i], &b->power[at++]);
     }
     if (at > 253) builder_fail(b, "a public input of more than 253 bits");
-    const struct step s = { .code = STEP_PACK_INPUT, .count = (uint32_t)count };
+    const uint32_t input = new_input(b);
+    const struct step s = { .code = STEP_PACK_INPUT, .count = (uint32_t)count, .dst = input & REF_INDEX };
     builder_step(b, &s, registers, count);
-    row_sum(b, &sum, new_input(b));
+    row_sum(b, &sum, input);
     lc_fini(&sum);
 }
