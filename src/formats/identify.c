@@ -41,16 +41,25 @@ static bool starts_with(struct span file, const char *magic, size_t bytes)
     return file.size >= bytes && memcmp(file.data, magic, bytes) == 0;
 }
 
-/* The protocol section is the first one in every known zkey; a key that has it elsewhere is left unnamed. */
+#define MOST_SECTIONS 64 /* looked through for the protocol, section 1 */
+
 static enum file_kind identify_zkey(struct span file)
 {
-    if (!span_holds(file, 24, 4) || load_le32(file.data + 12) != 1) return FILE_ZKEY_OTHER;
-    switch (load_le32(file.data + 24)) {
-    case 1: return FILE_ZKEY_GROTH16;
-    case 2: return FILE_ZKEY_PLONK;
-    case 10: return FILE_ZKEY_FFLONK;
-    default: return FILE_ZKEY_OTHER;
+    uint64_t at = 12;
+    for (int i = 0; i < MOST_SECTIONS && span_holds(file, at, 12 + 4); i++) {
+        uint64_t size = load_le64(file.data + at + 4);
+        if (load_le32(file.data + at) == 1) {
+            switch (load_le32(file.data + at + 12)) {
+            case 1: return FILE_ZKEY_GROTH16;
+            case 2: return FILE_ZKEY_PLONK;
+            case 10: return FILE_ZKEY_FFLONK;
+            default: return FILE_ZKEY_OTHER;
+            }
+        }
+        if (!span_holds(file, at + 12, size)) break;
+        at += 12 + size;
     }
+    return FILE_ZKEY_OTHER;
 }
 
 static bool is_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

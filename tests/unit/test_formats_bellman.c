@@ -211,14 +211,13 @@ static void test_params_bad(void **state)
     blob_free(&b);
 }
 
-/* Every prefix is refused by name.  In the vectors only the borders matter: the head's points are checked anew each time. */
+/* Every prefix is refused by name, and none is read beyond its end (the buffers are exact). */
 static void test_truncations(void **state)
 {
     (void)state;
     struct blob files[] = { sample_filvk(&rng, 2, false), sample_filvk(&rng, 2, true), sample_filparams(&rng, 0) };
     for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
-        const size_t step = i == 2 ? 1 : 3;
-        for (size_t size = 0; size < files[i].size; size += size < 870 ? step : 11) {
+        for (size_t size = 0; size < files[i].size; size++) {
             struct blob cut = blob_copy(files[i].data, size);
             struct filvk vk;
             struct filparams p;
