@@ -12,6 +12,7 @@
 
 #include "msm/msm_naive.h"
 #include "support/prng.h"
+#include "support/shared_data.h"
 
 struct fixture {
     const struct backend *b;
@@ -351,6 +352,58 @@ static void msm_scalar_too_large(void **state)
     f.b->buffer_give(&scalars);
     f.b->buffer_give(&workspace);
     sum_fini(&s);
+}
+
+static void *read_file(const char *path, size_t bytes)
+{
+    void *p = allocate(bytes);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(p, 1, bytes, file), bytes);
+    fclose(file);
+    return p;
+}
+
+/* A commitment of EIP-4844: 4096 points of the trusted set-up in Lagrange form times the field elements of a blob. */
+static void msm_kzg(void **state)
+{
+    enum { N = 4096 };
+    static const char folder[] = "data/vectors/bls12-381-vectors/kzg4844/";
+    char path[3][PATH_MAX], name[256];
+    static const char *const files[3] = { "g1_lagrange_brp_4096.compressed.bin", "blob_to_kzg_commitment_a87a4e636e0f58fb.scalars_be.bin",
+                                          "blob_to_kzg_commitment_a87a4e636e0f58fb.expected.bin" };
+    const struct group *g = &curve_bls12_381.g1;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", folder, files[i]);
+        shared_data_need(path[i], name);
+    }
+    uint8_t *compressed = read_file(path[0], 48 * N), *scalars_be = read_file(path[1], 32 * N), *expected = read_file(path[2], 48), got[48];
+    uint8_t *points = allocate(N * g->aff_bytes), *scalars = allocate(32 * N);
+    for (size_t i = 0; i < N; i++) {
+        struct g_aff p;
+        assert_int_equal(g->decode(&p, compressed + 48 * i, ENCODING_ZCASH_COMPRESSED, false), POINT_OK);
+        memcpy(points + i * g->aff_bytes, &p, g->aff_bytes);
+        for (size_t k = 0; k < 32; k++) scalars[32 * i + k] = scalars_be[32 * i + 31 - k];
+    }
+    struct msm_plan plan;
+    struct g_jac sum;
+    struct g_aff affine;
+    OK(f.b->msm_plan(&plan, &f.t, f.d, &curve_bls12_381, GROUP_G1, N));
+    struct buffer pb = take_with(points, N * g->aff_bytes, 0), sb = take_with(scalars, 32 * N, 0), ws = take(plan.workspace_bytes);
+    OK(f.b->msm(f.s, &f.t, &plan, &sum, &pb, 0, &sb, 0, NULL, &ws));
+    OK(f.b->stream_sync(f.s, &f.t));
+    g->jac_to_aff(&affine, &sum);
+    g->encode(got, &affine, ENCODING_ZCASH_COMPRESSED);
+    assert_memory_equal(got, expected, 48);
+    f.b->buffer_give(&pb);
+    f.b->buffer_give(&sb);
+    f.b->buffer_give(&ws);
+    free(compressed);
+    free(scalars_be);
+    free(expected);
+    free(points);
+    free(scalars);
 }
 
 /* -- transforms -- */
@@ -773,6 +826,7 @@ int backend_cases_run(const char *backend, enum mem_kind kind, const struct devi
         cmocka_unit_test(msm_small_scalars),    cmocka_unit_test(msm_special_points),
         cmocka_unit_test(msm_skewed),           cmocka_unit_test(msm_gather),
         cmocka_unit_test(msm_scalar_too_large), cmocka_unit_test(msm_large),
+        cmocka_unit_test(msm_kzg),
         cmocka_unit_test(fixed_base_multiples), cmocka_unit_test(cancelled),
     };
     struct device_info info;
