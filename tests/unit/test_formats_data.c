@@ -10,6 +10,7 @@
 #include "formats/wtns.h"
 #include "formats/zkey.h"
 #include "support/shared_data.h"
+#include <string.h>
 
 /* Opens data/NAME, or skips the test. */
 static void open_file(struct mapfile *file, const char *name)
@@ -178,14 +179,14 @@ static void test_texts(void **state)
         { CIRCOM "taceo-bn254-multiplier2/verification_key.json", CIRCOM "taceo-bn254-multiplier2/proof.json",
           CIRCOM "taceo-bn254-multiplier2/public.json", false, true },
         { CIRCOM "taceo-bls12_381-multiplier2/verification_key.json", CIRCOM "taceo-bls12_381-multiplier2/proof.json",
-          CIRCOM "taceo-bls12_381-multiplier2/public.json" },
+          CIRCOM "taceo-bls12_381-multiplier2/public.json", false, false },
         { CIRCOM "taceo-bn254-poseidon/verification_key.json", CIRCOM "taceo-bn254-poseidon/proof.json",
-          CIRCOM "taceo-bn254-poseidon/public.json" },
+          CIRCOM "taceo-bn254-poseidon/public.json", false, false },
         { CIRCOM "taceo-bls12_381-poseidon/verification_key.json", CIRCOM "taceo-bls12_381-poseidon/proof.json",
-          CIRCOM "taceo-bls12_381-poseidon/public.json" },
+          CIRCOM "taceo-bls12_381-poseidon/public.json", false, false },
         { CIRCOM "semaphore-v4/semaphore-10.json", CIRCOM "semaphore-v4/semaphore-10.proof.json",
           CIRCOM "semaphore-v4/semaphore-10.public.json", true, false },
-        { CIRCOM "waku-rln/verification_key.json", CIRCOM "waku-rln/rln.proof.json", CIRCOM "waku-rln/rln.public.json" },
+        { CIRCOM "waku-rln/verification_key.json", CIRCOM "waku-rln/rln.proof.json", CIRCOM "waku-rln/rln.public.json", false, false },
     };
     for (size_t i = 0; i < ARRAY_COUNT(sets); i++) {
         struct mapfile file;

@@ -1,0 +1,116 @@
+/* Writes the seeds of the fuzz targets into a folder: fuzz_seeds FOLDER.  Small well-formed files from a fixed number, so that
+ * the corpus can be made again. */
+#include "base/bytes.h"
+#include "formats/snarkjs_json.h"
+#include "formats/trapdoor_file.h"
+#include "support/format_samples.h"
+#include <stdio.h>
+#include <sys/stat.h>
+
+static const char *root;
+
+static void write_seed(const char *target, const char *name, const void *data, size_t size)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", root, target);
+    mkdir(path, 0755);
+    snprintf(path, sizeof path, "%s/%s/%s", root, target, name);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+static void write_blob(const char *target, const char *name, struct blob b)
+{
+    write_seed(target, name, b.data, b.size);
+    if (b.size < 6000) write_seed("fuzz_identify", name, b.data, b.size);
+    blob_free(&b);
+}
+
+static void write_text(const char *name, struct json_text *text)
+{
+    write_blob("fuzz_json", name, blob_copy(text->data, text->size));
+    json_text_fini(text);
+}
+
+static void must(cuzk_status status)
+{
+    if (status != CUZK_OK) exit(1);
+}
+
+static void seed_curve(struct prng *rng, const struct curve *c)
+{
+    char name[64];
+    struct task t;
+    struct json_text text;
+    struct proof_points proof;
+    struct vk_points vk;
+    task_init(&t);
+    for (uint32_t n_public = 0; n_public < 2; n_public++) {
+        snprintf(name, sizeof name, "%s-public%u.zkey", c->snarkjs_name, n_public);
+        write_blob("fuzz_zkey", name, sample_zkey(rng, c, n_public));
+    }
+    struct blob backwards = sample_zkey(rng, c, 1);
+    sample_sections_reorder(&backwards, true);
+    snprintf(name, sizeof name, "%s-backwards.zkey", c->snarkjs_name);
+    write_blob("fuzz_zkey", name, backwards);
+    snprintf(name, sizeof name, "%s.wtns", c->snarkjs_name);
+    write_blob("fuzz_wtns", name, sample_wtns(rng, c, 3));
+    snprintf(name, sizeof name, "%s.r1cs", c->snarkjs_name);
+    write_blob("fuzz_r1cs", name, sample_r1cs(rng, c));
+    snprintf(name, sizeof name, "%s.ptau", c->snarkjs_name);
+    write_blob("fuzz_ptau", name, sample_ptau(rng, c, 1, false));
+    snprintf(name, sizeof name, "%s-prepared.ptau", c->snarkjs_name);
+    write_blob("fuzz_ptau", name, sample_ptau(rng, c, 0, true));
+
+    sample_proof(&proof, rng, c);
+    must(snarkjs_proof_write(&t, &text, c, &proof));
+    snprintf(name, sizeof name, "%s-proof.json", c->snarkjs_name);
+    write_text(name, &text);
+    memset(&proof, 0, sizeof proof);
+    must(snarkjs_proof_write(&t, &text, c, &proof));
+    snprintf(name, sizeof name, "%s-infinity.json", c->snarkjs_name);
+    write_text(name, &text);
+    sample_vk(&vk, rng, c, 2);
+    must(snarkjs_vk_write(&t, &text, &vk));
+    snprintf(name, sizeof name, "%s-vk.json", c->snarkjs_name);
+    write_text(name, &text);
+    vk_points_fini(&vk);
+
+    struct trapdoor secrets = { .curve = c, .layout = ROOT_SNARKJS };
+    struct fr_int *values[] = { &secrets.tau, &secrets.alpha, &secrets.beta, &secrets.gamma, &secrets.delta };
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++) values[i]->w[0] = prng_u64(rng);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/fuzz_trapdoor", root);
+    mkdir(path, 0755);
+    snprintf(path, sizeof path, "%s/fuzz_trapdoor/%s.json", root, c->snarkjs_name);
+    must(trapdoor_file_write(&t, path, &secrets));
+}
+
+int main(int argc, char **argv)
+{
+    struct prng rng;
+    if (argc != 2) {
+        fprintf(stderr, "usage: fuzz_seeds FOLDER\n");
+        return 2;
+    }
+    root = argv[1];
+    mkdir(root, 0755);
+    prng_seed(&rng, 1);
+    seed_curve(&rng, &curve_bn254);
+    seed_curve(&rng, &curve_bls12_381);
+    static const char publics[] = "[\n \"33\",\n 7, \"0xff\", 123456789012345678901234567890\n]";
+    write_blob("fuzz_json", "public.json", blob_copy(publics, sizeof publics - 1));
+    write_blob("fuzz_filvk", "plain.vk", sample_filvk(&rng, 2, false));
+    write_blob("fuzz_filvk", "compressed.vk", sample_filvk(&rng, 2, true));
+    write_blob("fuzz_filparams", "plain.params", sample_filparams(&rng, 0));
+    write_blob("fuzz_filparams", "trailing.params", sample_filparams(&rng, 9));
+    write_blob("fuzz_proof", "one.proof", sample_proof_bytes(&rng, 1));
+    write_blob("fuzz_proof", "three.proof", sample_proof_bytes(&rng, 3));
+    write_blob("fuzz_identify", "page.html", blob_copy("<!DOCTYPE html>\n", 16));
+    write_blob("fuzz_identify", "answer.txt", blob_copy("404: Not Found\n", 15));
+    write_blob("fuzz_identify", "empty", blob_copy("", 0));
+    return 0;
+}
