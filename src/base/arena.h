@@ -6,14 +6,9 @@
 
 #define ARENA_ALIGN 256 /* of every allocation; a multiple of a cache line and of the device's transaction */
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SANITIZE_ADDRESS)
 #define ARENA_RED_ZONE ARENA_ALIGN /* poisoned bytes behind every allocation */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_RED_ZONE ARENA_ALIGN
-#endif
-#endif
-#ifndef ARENA_RED_ZONE
+#else
 #define ARENA_RED_ZONE 0
 #endif
 

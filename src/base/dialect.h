@@ -9,9 +9,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Built with a sanitizer (clang tells by __has_feature). */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZE_ADDRESS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZE_ADDRESS 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define SANITIZE_THREAD 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SANITIZE_THREAD 1
+#endif
+#endif
+
+/* DEV_FN inlines a field operation wherever it is used: right for speed, but each copy carries a sanitizer's checks, and
+ * curve/bn254.c then takes minutes to compile instead of 4 s.  So sanitized builds leave inlining and unrolling to the compiler. */
 #if defined(__CUDACC__)
 #define DEV_FN     static __host__ __device__ __forceinline__
 #define DEV_FN_BIG static __host__ __device__ __noinline__
+#elif defined(SANITIZE_ADDRESS) || defined(SANITIZE_THREAD)
+#define DEV_FN     static inline __attribute__((unused))
+#define DEV_FN_BIG static __attribute__((noinline, unused))
 #else
 #define DEV_FN     static inline __attribute__((always_inline, unused))
 #define DEV_FN_BIG static __attribute__((noinline, unused))
@@ -19,6 +40,8 @@
 
 #if defined(__CUDACC__)
 #define UNROLL _Pragma("unroll")
+#elif defined(SANITIZE_ADDRESS) || defined(SANITIZE_THREAD)
+#define UNROLL
 #elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #elif defined(__GNUC__)
