@@ -56,6 +56,8 @@ void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, 
     out->block_count = count / MIN_BLOCK + 1 < most ? count / MIN_BLOCK + 1 : most;
     if (out->thread_count == 1) out->block_count = 1;
 
+    out->chunk_entries = (uint32_t)(CHUNK_BYTES / c->group[g]->aff_bytes);
+
     struct msm_layout layout;
     msm_layout(&layout, out);
     out->workspace_bytes = layout.total_bytes;
@@ -73,7 +75,6 @@ void msm_layout(struct msm_layout *out, const struct msm_plan *p)
     const size_t aff_bytes = p->curve->group[p->group]->aff_bytes, n = (size_t)p->count;
     const size_t buckets = (size_t)p->window_group << (p->window_bits - 1);
     size_t at = 0;
-    out->chunk_entries = CHUNK_BYTES / aff_bytes;
     out->wide = place(&at, 32 * n);
     out->narrow = place(&at, sizeof(int32_t) * n);
     out->index = place(&at, sizeof(uint32_t) * n);
@@ -88,8 +89,8 @@ void msm_layout(struct msm_layout *out, const struct msm_plan *p)
     out->parts = place(&at, sizeof(struct g_jac) * 2 * out->max_windows);
 
     /* A tree's inner points (at most 1.125 times its entries) or the row and column sums of one window (half of its buckets). */
-    const size_t tree = aff_bytes * (out->chunk_entries + out->chunk_entries / 4 + 16), fold = (aff_bytes << (p->window_bits - 1)) / 2;
-    out->batch_pairs = out->chunk_entries / 2 + 1;
+    const size_t tree = aff_bytes * ((size_t)p->chunk_entries + p->chunk_entries / 4 + 16), fold = (aff_bytes << (p->window_bits - 1)) / 2;
+    out->batch_pairs = p->chunk_entries / 2 + 1;
     out->batch = arena_round(tree > fold ? tree : fold);
     out->rows = out->batch + arena_round(out->batch_pairs * (MSM_PAIR_BYTES + aff_bytes + 1));
     out->scratch_bytes = out->rows + arena_round(out->batch_pairs * MSM_ROW_BYTES);

@@ -15,6 +15,7 @@ struct msm_plan {
     unsigned window_count;
     unsigned window_group;     /* CPU: windows that are sorted and summed together */
     uint64_t block_count;      /* point blocks that run as tasks of their own */
+    uint32_t chunk_entries;    /* CPU: points that one batch of additions reads, at least 2 */
     unsigned thread_count;
     size_t workspace_bytes;    /* heap (CPU) or device bytes of one run */
     double additions;          /* cost model: point additions */
@@ -45,7 +46,7 @@ struct msm_layout {
     size_t scratch;   /* scratch_bytes a thread: inner points from 0, then the two below */
     size_t batch;     /* inside a scratch: pairs, denominators, prefixes, kinds of batch_pairs additions */
     size_t rows;      /* inside a scratch: MSM_ROW_BYTES each, batch_pairs of them */
-    size_t scratch_bytes, chunk_entries, batch_pairs, total_bytes;
+    size_t scratch_bytes, batch_pairs, total_bytes;
     unsigned max_windows; /* of a group */
 };
 #define MSM_SEGMENTS_PER_THREAD 8   /* the grain of balancing */

@@ -301,7 +301,8 @@ static void MSM(segment)(void *context, size_t index, unsigned slot)
     head->bucket = bucket;
     const bool begun = MSM(bucket_start)(s, bucket) < first; /* by an earlier segment */
     while (at < last) {
-        const uint64_t chunk_end = last - at < s->layout.chunk_entries - 1 ? last : at + s->layout.chunk_entries - 1;
+        const uint64_t most = s->args->plan->chunk_entries - 1; /* and what was carried */
+        const uint64_t chunk_end = last - at < most ? last : at + most;
         size_t inner_count = 0, row_count = 0;
         while (at < chunk_end) {
             const uint64_t bucket_end = MSM(bucket_start)(s, bucket + 1);
@@ -436,7 +437,7 @@ static cuzk_status MSM(window_group)(const struct cpu_team *team, struct MSM(sta
     for (unsigned w = 0; w < count; w++) s->base[w + 1] += s->base[w];
     TRY(cpu_run(team, tasks, MSM(place), s));
 
-    const uint64_t total = s->base[count], chunks = total / s->layout.chunk_entries + 1;
+    const uint64_t total = s->base[count], chunks = total / s->args->plan->chunk_entries + 1;
     const uint64_t most = (uint64_t)MSM_SEGMENTS_PER_THREAD * s->threads;
     s->segment_count = (size_t)(s->threads == 1 ? 1 : chunks < most ? chunks : most);
     TRY(cpu_run(team, s->segment_count, MSM(segment), s));

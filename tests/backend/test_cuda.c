@@ -1,0 +1,26 @@
+/* The CUDA backend: every case on the GPU, with the whole memory and with an arena of 12 GiB. */
+#include "backend_cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    const bool slow = argc > 1 && strcmp(argv[1], "slow") == 0;
+    const struct backend *b = backend_by_name("cuda");
+    struct task t;
+    size_t count = 0;
+    task_init(&t);
+    if (!b || b->probe(&t, NULL, 0, &count) != CUZK_OK || count == 0) {
+        printf("skipped: no CUDA device\n");
+        return 77;
+    }
+    int failed = 0;
+    static const uint64_t arenas[] = { 0, (uint64_t)12 << 30 };
+    for (size_t i = 0; i < ARRAY_COUNT(arenas); i++) {
+        const struct device_options o = { .memory_bytes = arenas[i] };
+        failed += backend_cases_run("cuda", MEM_DEVICE, &o, slow);
+    }
+    return failed;
+}
