@@ -39,6 +39,7 @@ struct device_options {
     unsigned index;
     unsigned threads;          /* CPU: worker threads, 0: one a usable CPU.  Ignored where there is a task pool */
     uint64_t memory_bytes;     /* arena, 0: everything free minus a margin */
+    size_t pinned_bytes;       /* CUDA: of MEM_PINNED buffers in all; the copies' own stages come on top */
     bool portable_only;        /* CPU: no assembly; for tests */
 };
 
@@ -49,6 +50,9 @@ enum quotient_mode {
     QUOTIENT_ODD_COSET_LAGRANGE,
     /* bellman: coefficients of (A B - C) / Z with C = a o b on the domain.  Out: domain.size scalars, the top one zero. */
     QUOTIENT_MONOMIAL,
+    /* For a key whose H points are Lagrange values on the coset with C folded into L: e_i = a_i b_i on the coset, no c.
+     * Out: domain.size scalars. */
+    QUOTIENT_COSET_PRODUCT,
 };
 
 struct quotient_plan {

@@ -1,0 +1,414 @@
+/* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
+ *
+ *     bench_device [group ...]      groups: msm381 msm381g2 msmbn ntt quotient (default: all)
+ *
+ * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
+ * checked by evaluating the polynomial at points of the domain.  Times are host wall clock around the call and the wait for its
+ * result, operands resident, the median of the runs after one for warming up. */
+#include "backend/cuda/cuda_device.h"
+#include "base/clock.h"
+#include "base/rng.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct backend backend_cuda;
+
+enum { RUNS = 7, THREADS = 16 };
+
+static struct task task;
+static struct device *device;
+static struct stream *stream;
+static const struct backend *const b = &backend_cuda;
+static int failures;
+static uint64_t seed;
+
+/* Device to device, in stream order. */
+#define CU_COPY(to, from, n) OK(cudaMemcpyAsync((to)->data, (from)->data, (n), cudaMemcpyDeviceToDevice, stream->handle) == cudaSuccess ? CUZK_OK : CUZK_INTERNAL)
+#define OK(call)                                                                                                        \
+    do {                                                                                                                \
+        if ((call) != CUZK_OK) {                                                                                        \
+            printf("%s: %s\n", #call, task.error.text);                                                                 \
+            exit(1);                                                                                                    \
+        }                                                                                                               \
+    } while (0)
+
+/* -- work on all cores -- */
+
+typedef void part_fn(void *context, uint64_t first, uint64_t end, unsigned slot);
+struct part {
+    part_fn *fn;
+    void *context;
+    uint64_t first, end;
+    unsigned slot;
+};
+static void *part_main(void *p)
+{
+    const struct part *a = p;
+    a->fn(a->context, a->first, a->end, a->slot);
+    return NULL;
+}
+static void split(part_fn *fn, void *context, uint64_t n)
+{
+    pthread_t id[THREADS];
+    struct part p[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        p[i] = (struct part){ fn, context, n * i / THREADS, n * (i + 1) / THREADS, i };
+        if (pthread_create(&id[i], NULL, part_main, &p[i]) != 0) abort();
+    }
+    for (unsigned i = 0; i < THREADS; i++) pthread_join(id[i], NULL);
+}
+
+static uint64_t mix(uint64_t x) /* splitmix64 */
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+struct fill {
+    const struct curve *c;
+    struct fr_int *out;
+    uint64_t salt;
+    bool small;
+};
+/* uniform below r, or 64-bit numbers that are not zero */
+static void fill_part(void *context, uint64_t first, uint64_t end, unsigned slot)
+{
+    const struct fill *f = context;
+    (void)slot;
+    for (uint64_t i = first; i < end; i++) {
+        struct fr_int k = { { 0 } };
+        uint64_t x = f->salt ^ i * 0x2545f4914f6cdd1du;
+        if (f->small) {
+            k.w[0] = mix(x) | 1;
+        } else {
+            do {
+                for (int j = 0; j < 4; j++) k.w[j] = x = mix(x);
+                k.w[3] >>= 256 - f->c->fr.bits;
+            } while (!f->c->fr.int_is_canonical(&k));
+        }
+        f->out[i] = k;
+    }
+}
+static void fill(const struct curve *c, struct fr_int *out, uint64_t n, uint64_t salt, bool small)
+{
+    struct fill f = { c, out, mix(seed ^ salt), small };
+    split(fill_part, &f, n);
+}
+
+/* -- the table -- */
+
+struct target {
+    double floor, must, peer; /* milliseconds, 0: none */
+    const char *peer_name;
+};
+
+static int by_value(const void *x, const void *y)
+{
+    const double a = *(const double *)x, c = *(const double *)y;
+    return (a > c) - (a < c);
+}
+
+static char lines[64][256];
+static unsigned line_count;
+
+static void report(const char *name, double *ms, int n, bool good, struct target t, const char *note)
+{
+    qsort(ms, (size_t)n, sizeof *ms, by_value);
+    const double median = ms[n / 2];
+    char *line = lines[line_count++];
+    snprintf(line, sizeof lines[0], "%-34s %-5s %9.3f %7.2f%%", name, good ? "right" : "WRONG", median, 100 * (ms[n - 1] - ms[0]) / median);
+    size_t at = strlen(line);
+    if (t.floor > 0) at += (size_t)snprintf(line + at, sizeof lines[0] - at, " %7.1f %4.0f%%", t.floor, 100 * t.floor / median);
+    else at += (size_t)snprintf(line + at, sizeof lines[0] - at, "       -     -");
+    if (t.must > 0) at += (size_t)snprintf(line + at, sizeof lines[0] - at, " %7.1f %-6s", t.must, median <= t.must ? "met" : "missed");
+    else at += (size_t)snprintf(line + at, sizeof lines[0] - at, "       -       ");
+    if (t.peer > 0) at += (size_t)snprintf(line + at, sizeof lines[0] - at, " %7.1f %5.2fx %s", t.peer, t.peer / median, t.peer_name);
+    snprintf(line + at, sizeof lines[0] - at, "  %s", note);
+    printf("%s\n", line);
+    fflush(stdout);
+    failures += !good;
+}
+
+/* -- MSM -- */
+
+struct dot {
+    const struct curve *c;
+    const struct fr_int *x, *y;
+    struct fr sum[THREADS];
+};
+static void dot_part(void *context, uint64_t first, uint64_t end, unsigned slot)
+{
+    struct dot *d = context;
+    const struct scalar_field *r = &d->c->fr;
+    struct fr sum, a, e;
+    r->from_u64(&sum, 0);
+    for (uint64_t i = first; i < end; i++) {
+        r->from_int(&a, &d->x[i]);
+        r->from_int(&e, &d->y[i]);
+        r->mul(&a, &a, &e);
+        r->add(&sum, &sum, &a);
+    }
+    d->sum[slot] = sum;
+}
+
+static struct buffer take(size_t bytes)
+{
+    struct buffer x;
+    OK(b->buffer_take(&x, &task, device, MEM_DEVICE, bytes, 0));
+    return x;
+}
+
+struct msm_case {
+    unsigned log2;
+    uint64_t count; /* 0: 2^log2 */
+    struct target target;
+    const char *label;
+};
+
+static void msm_cases(const struct curve *c, enum group_id g, const struct msm_case *cases, size_t n)
+{
+    const struct group *group = c->group[g];
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t count = cases[i].count ? cases[i].count : (uint64_t)1 << cases[i].log2;
+        if (count > most) most = count;
+    }
+    struct fr_int *logs = malloc(most * 32), *scalars = malloc(most * 32);
+    struct buffer points = take(most * group->aff_bytes), sc = take(most * 32);
+    fill(c, logs, most, 1, true);
+    fill(c, scalars, most, 2, false);
+    OK(b->upload(stream, &task, &sc, 0, logs, most * 32));
+    OK(b->fixed_base(stream, &task, c, g, &points, 0, &group->generator, &sc, 0, most));
+    OK(b->upload(stream, &task, &sc, 0, scalars, most * 32));
+    OK(b->stream_sync(stream, &task));
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t count = cases[i].count ? cases[i].count : (uint64_t)1 << cases[i].log2;
+        struct msm_plan plan;
+        OK(b->msm_plan(&plan, &task, device, c, g, count));
+        struct buffer ws = take(plan.workspace_bytes);
+        struct g_jac got, expected;
+        double ms[RUNS];
+        bool good = true;
+        struct dot d = { .c = c, .x = logs, .y = scalars };
+        split(dot_part, &d, count);
+        struct fr sum = d.sum[0];
+        for (int k = 1; k < THREADS; k++) c->fr.add(&sum, &sum, &d.sum[k]);
+        struct fr_int k_int;
+        c->fr.to_int(&k_int, &sum);
+        group->jac_from_aff(&expected, &group->generator);
+        group->jac_mul(&expected, &expected, &k_int);
+        for (int k = -1; k < RUNS; k++) {
+            memset(&got, 0xee, sizeof got);
+            const uint64_t t0 = clock_now_ns();
+            OK(b->msm(stream, &task, &plan, &got, &points, 0, &sc, 0, NULL, &ws));
+            OK(b->stream_sync(stream, &task));
+            if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
+            good = good && group->jac_eq(&got, &expected);
+        }
+        char name[64], note[64];
+        snprintf(name, sizeof name, "msm %s %s %s", c->name, group->name, cases[i].label);
+        snprintf(note, sizeof note, "%u windows of %u, %u groups, %.1f GB", plan.window_count, plan.window_bits, (unsigned)plan.block_count, (double)plan.workspace_bytes * 1e-9);
+        report(name, ms, RUNS, good, cases[i].target, note);
+        b->buffer_give(&ws);
+    }
+    b->buffer_give(&points);
+    b->buffer_give(&sc);
+    free(logs);
+    free(scalars);
+}
+
+/* -- transforms -- */
+
+struct horner {
+    const struct curve *c;
+    const struct fr *coefficients;
+    struct fr x, part[THREADS], power[THREADS];
+};
+static void horner_part(void *context, uint64_t first, uint64_t end, unsigned slot)
+{
+    struct horner *h = context;
+    const struct scalar_field *r = &h->c->fr;
+    struct fr sum;
+    r->from_u64(&sum, 0);
+    for (uint64_t i = end; i-- > first;) {
+        r->mul(&sum, &sum, &h->x);
+        r->add(&sum, &sum, &h->coefficients[i]);
+    }
+    h->part[slot] = sum;
+    r->pow(&h->power[slot], &h->x, first);
+}
+static struct fr evaluate(const struct curve *c, const struct fr *coefficients, uint64_t n, const struct fr *x)
+{
+    struct horner h = { .c = c, .coefficients = coefficients, .x = *x };
+    struct fr sum;
+    split(horner_part, &h, n);
+    c->fr.from_u64(&sum, 0);
+    for (int i = 0; i < THREADS; i++) {
+        c->fr.mul(&h.part[i], &h.part[i], &h.power[i]);
+        c->fr.add(&sum, &sum, &h.part[i]);
+    }
+    return sum;
+}
+
+static uint64_t bits_reversed(uint64_t i, unsigned log2)
+{
+    uint64_t r = 0;
+    for (unsigned k = 0; k < log2; k++) r |= (i >> k & 1) << (log2 - 1 - k);
+    return r;
+}
+
+static struct fr point_of(const struct domain *d, uint64_t i, bool coset)
+{
+    struct fr x;
+    d->curve->fr.pow(&x, &d->omega, i);
+    if (coset) d->curve->fr.mul(&x, &x, &d->shift);
+    return x;
+}
+
+static void ntt_case(const struct curve *c, unsigned log2, bool ordered, struct target target)
+{
+    struct domain d;
+    OK(domain_init(&d, &task, c, ROOT_BELLMAN, log2));
+    struct fr *in = malloc(d.size * 32);
+    struct buffer data = take(d.size * 32), saved = take(d.size * 32);
+    fill(c, (struct fr_int *)in, d.size, 3, false); /* any canonical words are some element's Montgomery form */
+    OK(b->upload(stream, &task, &saved, 0, in, d.size * 32));
+    double ms[RUNS];
+    bool good = true;
+    for (int k = -1; k < RUNS; k++) {
+        CU_COPY(&data, &saved, d.size * 32);
+        OK(b->stream_sync(stream, &task));
+        const uint64_t t0 = clock_now_ns();
+        if (ordered) OK(b->ntt(stream, &task, &d, &data, false, false));
+        else OK(cuda_ntt_unordered(stream, &task, &d, &data));
+        OK(b->stream_sync(stream, &task));
+        if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
+        if (k > 1) continue;
+        for (int j = 0; j < 3; j++) {
+            const uint64_t i = j == 0 ? 0 : mix(seed + (uint64_t)j) & (d.size - 1);
+            struct fr got, x = point_of(&d, i, false), expected = evaluate(c, in, d.size, &x);
+            OK(b->download(stream, &task, &got, &data, 32 * (ordered ? i : bits_reversed(i, log2)), 32));
+            good = good && c->fr.eq(&got, &expected);
+        }
+    }
+    if (ordered) { /* and back, every element */
+        OK(b->ntt(stream, &task, &d, &data, true, false));
+        struct fr *out = malloc(d.size * 32);
+        OK(b->download(stream, &task, out, &data, 0, d.size * 32));
+        OK(b->stream_sync(stream, &task));
+        good = good && memcmp(in, out, d.size * 32) == 0;
+        free(out);
+    }
+    char name[64];
+    snprintf(name, sizeof name, "ntt %s 2^%u%s", c->name, log2, ordered ? " ordered" : "");
+    report(name, ms, RUNS, good, target, "");
+    b->buffer_give(&data);
+    b->buffer_give(&saved);
+    free(in);
+}
+
+static void quotient_case(const struct curve *c, unsigned log2, struct target target)
+{
+    struct domain d;
+    struct quotient_plan plan;
+    OK(domain_init(&d, &task, c, ROOT_BELLMAN, log2));
+    OK(b->quotient_plan(&plan, &task, device, &d, QUOTIENT_COSET_PRODUCT));
+    struct fr *p[2];
+    struct buffer v[2], saved[2];
+    for (int k = 0; k < 2; k++) {
+        p[k] = malloc(d.size * 32);
+        v[k] = take(d.size * 32);
+        saved[k] = take(d.size * 32);
+        fill(c, (struct fr_int *)p[k], d.size, 4 + (uint64_t)k, false);
+        OK(b->upload(stream, &task, &saved[k], 0, p[k], d.size * 32));
+        OK(b->ntt(stream, &task, &d, &saved[k], false, false));
+    }
+    double ms[RUNS];
+    bool good = true;
+    for (int k = -1; k < RUNS; k++) {
+        for (int i = 0; i < 2; i++) CU_COPY(&v[i], &saved[i], d.size * 32);
+        OK(b->stream_sync(stream, &task));
+        const uint64_t t0 = clock_now_ns();
+        OK(b->quotient(stream, &task, &plan, &v[0], &v[0], &v[1], NULL));
+        OK(b->stream_sync(stream, &task));
+        if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
+        if (k > 0) continue;
+        for (int j = 0; j < 3; j++) {
+            const uint64_t i = j == 0 ? 0 : mix(seed + 10 + (uint64_t)j) & (d.size - 1);
+            struct fr_int got, e_int;
+            struct fr x = point_of(&d, i, true), e = evaluate(c, p[0], d.size, &x), f = evaluate(c, p[1], d.size, &x);
+            c->fr.mul(&e, &e, &f);
+            c->fr.to_int(&e_int, &e);
+            OK(b->download(stream, &task, &got, &v[0], 32 * i, 32));
+            good = good && memcmp(&got, &e_int, 32) == 0;
+        }
+    }
+    char name[64];
+    snprintf(name, sizeof name, "a, b -> e %s 2^%u", c->name, log2);
+    report(name, ms, RUNS, good, target, "");
+    for (int k = 0; k < 2; k++) {
+        b->buffer_give(&v[k]);
+        b->buffer_give(&saved[k]);
+        free(p[k]);
+    }
+}
+
+static bool wanted(int argc, char **argv, const char *group)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], group) == 0) return true;
+    return argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct device_info info;
+    struct device_options o = { 0 };
+    task_init(&task);
+    if (getenv("BENCH_SEED")) seed = strtoull(getenv("BENCH_SEED"), NULL, 0);
+    else OK(rng_bytes(&task, &seed, sizeof seed));
+    OK(b->open(&device, &task, &o));
+    OK(b->stream_open(&stream, &task, device));
+    b->info(device, &info);
+    printf("%s, %s, %u SMs, arena %.1f GB, seed 0x%llx\n", info.name, info.variant, info.unit_count, (double)info.memory_bytes * 1e-9, (unsigned long long)seed);
+    printf("%-34s %-5s %9s %8s %7s %5s %7s %-6s %7s\n", "operation", "", "ms", "spread", "floor", "share", "must", "", "peer");
+
+    static const struct msm_case g1_381[] = {
+        { 20, 0, { 5.9, 10, 19.4, "ICICLE" }, "2^20" },  { 22, 0, { 21, 30, 45.4, "ICICLE" }, "2^22" },
+        { 24, 0, { 76, 98, 142, "ICICLE" }, "2^24" },    { 26, 0, { 282, 330, 487, "ICICLE" }, "2^26" },
+        { 27, 0, { 531, 620, 1095, "sppark" }, "2^27" }, { 0, 1700000, { 12, 22, 0, "" }, "1.7 M" },
+    };
+    static const struct msm_case g2_381[] = { { 24, 0, { 188, 300, 446.1, "sppark" }, "2^24" }, { 0, 1200000, { 15, 26, 0, "" }, "1.2 M" } };
+    static const struct msm_case g1_bn[] = {
+        { 20, 0, { 2.4, 0, 12.3, "sppark" }, "2^20" }, { 24, 0, { 34, 52, 78.9, "sppark" }, "2^24" }, { 26, 0, { 128, 185, 274.7, "sppark" }, "2^26" },
+    };
+    static const struct msm_case g2_bn[] = { { 22, 0, { 0, 0, 0, "" }, "2^22" } };
+    if (wanted(argc, argv, "ntt")) {
+        ntt_case(&curve_bls12_381, 20, false, (struct target){ 0, 0, 0.26, "sppark" });
+        ntt_case(&curve_bls12_381, 24, false, (struct target){ 3.4, 4.2, 4.43, "sppark" });
+        ntt_case(&curve_bls12_381, 27, false, (struct target){ 31, 40, 42.32, "sppark" });
+        ntt_case(&curve_bls12_381, 24, true, (struct target){ 3.4, 0, 4.73, "sppark" });
+        ntt_case(&curve_bls12_381, 27, true, (struct target){ 31, 0, 44.35, "sppark" });
+        ntt_case(&curve_bn254, 24, false, (struct target){ 3.4, 0, 4.66, "sppark" });
+        ntt_case(&curve_bn254, 27, false, (struct target){ 31, 0, 43.2, "sppark" });
+    }
+    if (wanted(argc, argv, "ntt28")) ntt_case(&curve_bls12_381, 28, true, (struct target){ 0, 0, 0, "" });
+    if (wanted(argc, argv, "quotient")) {
+        quotient_case(&curve_bls12_381, 24, (struct target){ 0, 0, 0, "" });
+        quotient_case(&curve_bls12_381, 27, (struct target){ 125, 165, 330, "supraseal, 7 transforms" });
+    }
+    if (wanted(argc, argv, "msm381")) msm_cases(&curve_bls12_381, GROUP_G1, g1_381, ARRAY_COUNT(g1_381));
+    if (wanted(argc, argv, "msm381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
+    if (wanted(argc, argv, "msmbn")) msm_cases(&curve_bn254, GROUP_G1, g1_bn, ARRAY_COUNT(g1_bn));
+    if (wanted(argc, argv, "msmbng2")) msm_cases(&curve_bn254, GROUP_G2, g2_bn, ARRAY_COUNT(g2_bn));
+    b->stream_close(stream);
+    b->close(device);
+    printf("%d wrong\n", failures);
+    return failures != 0;
+}

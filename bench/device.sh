@@ -1,0 +1,55 @@
+#!/bin/sh
+# Builds (or takes from $BUILD what is newer than its source), checks and times the CUDA backend on a machine with a GPU.
+#
+#     bench/device.sh build            compile only
+#     bench/device.sh check            every operation against its definition, hostile inputs included (needs cmocka)
+#     bench/device.sh time [group...]  the table: see bench/bench_device.c
+#     bench/device.sh memcheck         compute-sanitizer over the checks
+#     bench/device.sh                  build, check, time
+# Environment: BUILD (default build/device), ARCH (default sm_90), NVCC, CC, JOBS, CMOCKA (folder of cmocka.h and libcmocka.so).
+set -eu
+cd "$(dirname "$0")/.."
+BUILD=${BUILD:-build/device} ARCH=${ARCH:-sm_90} CC=${CC:-gcc} JOBS=${JOBS:-$(nproc)}
+NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+CUDA=$(dirname "$(dirname "$(readlink -f "$NVCC")")")
+mkdir -p "$BUILD"
+
+compile() { # source: one object, if the source or any header is newer
+    object=$BUILD/$(echo "$1" | tr / _).o
+    if [ -f "$object" ] && [ -z "$(find "$1" src include tests/support tests/backend -newer "$object" \( -path "$1" -o -name '*.h' -o -name '*.inc.c' -o \
+        -name '*.cuh' \) -print -quit)" ]; then return; fi
+    case $1 in
+    *.cu) "$NVCC" -O3 -std=c++17 -arch="$ARCH" --expt-relaxed-constexpr -Isrc -Iinclude -Xptxas -v -c "$1" -o "$object" >"$object.log" 2>&1 ||
+        { cat "$object.log"; return 1; } ;;
+    *) "$CC" -O2 -std=gnu11 -D_GNU_SOURCE -DCUZK_HAVE_CUDA=1 -DCUZK_SOURCE_DIR="\"$PWD\"" -Isrc -Iinclude -Itests -I"$CUDA/include" ${CMOCKA:+-I"$CMOCKA"} -c "$1" -o "$object" ;;
+    esac
+}
+
+build() {
+    kernels=$(ls src/backend/cuda/*.cu)
+    host="$(ls src/base/*.c src/field/*.c src/curve/*.c src/poly/*.c src/msm/*.c src/r1cs/*.c src/backend/*.c src/backend/cuda/*.c) $(ls src/backend/cpu/*.c | grep -v inc.c)"
+    programs="bench/bench_device.c"
+    [ -z "${CMOCKA:-}" ] || programs="$programs tests/backend/test_cuda.c tests/backend/backend_cases.c"
+    # the largest kernels first
+    for s in $(ls -S src/backend/cuda/msm_b*_g2.cu) $kernels $host $programs; do echo "$s"; done | awk '!seen[$0]++' |
+        xargs -P "$JOBS" -n 1 "$0" compile
+    objects=$(for s in $kernels $host; do echo "$BUILD/$(echo "$s" | tr / _).o"; done)
+    libs="-L$CUDA/lib64 -lcudart_static -lpthread -ldl -lrt -lm -lstdc++"
+    "$CC" -o "$BUILD/bench_device" "$BUILD/bench_bench_device.c.o" $objects $libs
+    [ -z "${CMOCKA:-}" ] || "$CC" -o "$BUILD/test_cuda" "$BUILD/tests_backend_test_cuda.c.o" "$BUILD/tests_backend_backend_cases.c.o" $objects \
+        -L"$CMOCKA" -Wl,-rpath,"$CMOCKA" -l:libcmocka.so.0 $libs
+}
+
+state() { nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu --format=csv,noheader || true; }
+
+command=${1:-all}
+[ $# -eq 0 ] || shift
+case $command in
+compile) compile "$1" ;;
+build) build ;;
+check) "$BUILD/test_cuda" "$@" ;;
+time) state; echo "commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"; "$BUILD/bench_device" "$@"; state ;;
+memcheck) for tool in memcheck racecheck; do compute-sanitizer --tool "$tool" "$BUILD/test_cuda" small; done ;;
+all) build; "$BUILD/test_cuda"; "$0" time ;;
+*) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac

@@ -1,0 +1,60 @@
+/* 32-bit arithmetic with a carry flag: PTX instructions on the device, the same operations emulated on the host.
+ *
+ * The device keeps the flag in its condition-code register, so calls that belong to one chain must follow each other without
+ * other arithmetic between them; `volatile` keeps their order.  The host emulation lets CI run the device's own field code. */
+#ifndef CUZK_BACKEND_CUDA_CARRY_H
+#define CUZK_BACKEND_CUDA_CARRY_H
+
+#include "base/dialect.h"
+
+#if !defined(__CUDA_ARCH__)
+static thread_local uint32_t carry_flag;
+DEV_FN uint32_t carry_keep(uint64_t t)
+{
+    carry_flag = (uint32_t)(t >> 32);
+    return (uint32_t)t;
+}
+DEV_FN uint32_t borrow_keep(uint64_t t)
+{
+    carry_flag = (uint32_t)(t >> 32) & 1;
+    return (uint32_t)t;
+}
+DEV_FN uint32_t high_word(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+#define CARRY_2(name, ptx, host) \
+    DEV_FN uint32_t name(uint32_t a, uint32_t b) { return host; }
+#define CARRY_3(name, ptx, host) \
+    DEV_FN uint32_t name(uint32_t a, uint32_t b, uint32_t c) { return host; }
+#else
+#define CARRY_2(name, ptx, host)                                                          \
+    DEV_FN uint32_t name(uint32_t a, uint32_t b)                                          \
+    {                                                                                     \
+        uint32_t r;                                                                       \
+        asm volatile(ptx " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));                      \
+        return r;                                                                         \
+    }
+#define CARRY_3(name, ptx, host)                                                          \
+    DEV_FN uint32_t name(uint32_t a, uint32_t b, uint32_t c)                              \
+    {                                                                                     \
+        uint32_t r;                                                                       \
+        asm volatile(ptx " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));          \
+        return r;                                                                         \
+    }
+#endif
+
+/* One line an instruction: name, PTX, what it means.  _cc leaves the flag, c_ takes it. */
+CARRY_2(mul_lo, "mul.lo.u32", a * b)
+CARRY_2(mul_hi, "mul.hi.u32", high_word(a, b))
+CARRY_2(add_cc, "add.cc.u32", carry_keep((uint64_t)a + b))
+CARRY_2(addc_cc, "addc.cc.u32", carry_keep((uint64_t)a + b + carry_flag))
+CARRY_2(addc, "addc.u32", a + b + carry_flag)
+CARRY_2(sub_cc, "sub.cc.u32", borrow_keep((uint64_t)a - b))
+CARRY_2(subc_cc, "subc.cc.u32", borrow_keep((uint64_t)a - b - carry_flag))
+CARRY_2(subc, "subc.u32", a - b - carry_flag)
+CARRY_3(mad_lo_cc, "mad.lo.cc.u32", carry_keep((uint64_t)(a * b) + c))
+CARRY_3(madc_lo_cc, "madc.lo.cc.u32", carry_keep((uint64_t)(a * b) + c + carry_flag))
+CARRY_3(madc_hi_cc, "madc.hi.cc.u32", carry_keep((uint64_t)high_word(a, b) + c + carry_flag))
+CARRY_3(madc_hi, "madc.hi.u32", high_word(a, b) + c + carry_flag)
+#undef CARRY_2
+#undef CARRY_3
+
+#endif

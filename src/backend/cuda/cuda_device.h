@@ -1,0 +1,110 @@
+/* The CUDA backend's device: one arena, one pinned block, streams.  Private to backend/cuda. */
+#ifndef CUZK_BACKEND_CUDA_CUDA_DEVICE_H
+#define CUZK_BACKEND_CUDA_CUDA_DEVICE_H
+
+#include "backend/backend.h"
+#include "backend/cuda/block_list.h"
+#include "backend/cuda/ntt_kernels.h"
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+
+enum {
+    CUDA_SCRATCH_BYTES = 96 << 20,  /* of a stream: transforms' tables, fixed_base's multiples */
+    CUDA_STAGE_BYTES = 8 << 20,     /* one slot through which pageable memory is copied */
+    CUDA_STAGE_SLOTS = 2,
+    CUDA_RESULT_BYTES = 32 << 10,   /* one result on its way to the host */
+    CUDA_RESULT_SLOTS = 16,
+    CUDA_STREAMS_MAX = 16,
+};
+
+struct device {
+    unsigned index, sm_count;
+    char name[128], variant[64];
+    uint8_t *arena;             /* device address */
+    uint64_t arena_bytes;
+    uint8_t *pinned;            /* registered host memory */
+    size_t pinned_bytes;
+    pthread_mutex_t lock;       /* of the two lists */
+    struct block_list arena_list, pinned_list;
+};
+
+/* What stream_sync still has to do on the host for an operation: combine the windows of an MSM. */
+struct pending {
+    struct msm_plan plan;
+    struct g_jac *out;
+};
+
+enum { NTT_PASSES_MAX = 4, NTT_DIRECTIONS = 3 };
+
+/* Device tables of one transform: of one root, with one coset's powers merged in. */
+struct ntt_direction {
+    const void *inner[NTT_PASS_MAX + 1];    /* by levels of a pass */
+    struct ntt_element w8[3];
+    const void *low[NTT_PASSES_MAX], *high[NTT_PASSES_MAX];
+    uint32_t low_log2[NTT_PASSES_MAX];
+    const void *scale, *scale_plain;        /* of the contiguous pass: the coset's powers, and these divided by R; or NULL */
+};
+
+struct stream {
+    struct device *device;
+    cudaStream_t handle;
+    uint8_t *scratch;           /* device */
+    uint8_t *pinned;            /* stages, then results */
+    size_t scratch_offset, pinned_offset; /* in their lists, for giving them back */
+    cudaEvent_t stage_free[CUDA_STAGE_SLOTS];
+    unsigned stage_next;
+    struct pending pending[CUDA_RESULT_SLOTS];
+    unsigned pending_count;
+    struct domain tables_of;    /* the domain and kind of transform whose tables scratch holds; curve NULL: none */
+    unsigned tables_kind;
+    struct ntt_direction tables[NTT_DIRECTIONS];
+};
+
+/** Records a CUDA error with its name: out of memory is CUZK_NO_MEMORY, an error that kills the context CUZK_DEVICE_LOST. */
+cuzk_status cuda_fail(struct task *t, const char *file, int line, const char *call, int code);
+
+#define CU(t, call)                                                                                                     \
+    do {                                                                                                                \
+        const int cu_code_ = (int)(call);                                                                               \
+        if (cu_code_ != 0) return cuda_fail((t), __FILE__, __LINE__, #call, cu_code_);                                  \
+    } while (0)
+
+/** The device address of `bytes` at offset of a MEM_DEVICE buffer of this device, a multiple of 16; otherwise
+ * CUZK_INVALID_ARGUMENT names the operand. */
+cuzk_status cuda_range(struct task *t, const struct device *d, const struct buffer *b, const char *what, size_t offset, size_t bytes,
+                       uint8_t **out) MUST_CHECK;
+
+/** Makes the device current for the calling thread. */
+cuzk_status cuda_enter(struct task *t, const struct device *d) MUST_CHECK;
+
+/** Room in pinned memory for one result of the next pending operation; waits for nothing.  CUZK_QUEUE_FULL if all are in flight. */
+cuzk_status cuda_result_slot(struct stream *s, struct task *t, uint8_t **out) MUST_CHECK;
+
+/** From pinned or pageable host memory to the device, in stream order. */
+cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const void *from, size_t bytes) MUST_CHECK;
+
+/* -- cuda_msm.c -- */
+cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
+cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
+                     size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather, struct buffer *workspace);
+cuzk_status cuda_msm_finish(struct task *t, const struct pending *p, const uint8_t *result);
+cuzk_status cuda_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
+                            const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
+cuzk_status cuda_msm_prepare(struct task *t);
+
+/* -- cuda_eval.c -- */
+cuzk_status cuda_eval_plan(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);
+cuzk_status cuda_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out, const struct csr *m,
+                      const struct witness *w, struct buffer *workspace);
+
+/* -- cuda_ntt.c -- */
+cuzk_status cuda_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
+cuzk_status cuda_quotient(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
+                          struct buffer *b, struct buffer *workspace);
+cuzk_status cuda_ntt(struct stream *s, struct task *t, const struct domain *d, struct buffer *data, bool inverse, bool coset);
+/** Forward transform from natural to bit-reversed order: the cheaper half of cuda_ntt, for benches. */
+cuzk_status cuda_ntt_unordered(struct stream *s, struct task *t, const struct domain *d, struct buffer *data);
+cuzk_status cuda_ntt_prepare(struct task *t);
+
+#endif

@@ -1,0 +1,297 @@
+/* The MSM on CUDA: its plan, what is enqueued, and the last step on the host.
+ *
+ * Scalars are replaced by min(s, r - s) with a sign, one bit less, and cut in signed windows of two widths that differ by one, so
+ * that all windows are equally full.  Windows are sorted in groups, as many at once as the workspace allows; the buckets of all
+ * windows stay until the reduction.  The host adds up one point a window. */
+#include "backend/cuda/cuda_device.h"
+
+#include "backend/cuda/msm_kernels.h"
+
+#include <string.h>
+
+enum {
+    WINDOW_MIN = 5, WINDOW_MAX = 23, /* narrow width; with 4 bits the biased scalar could exceed its windows */
+    LOW_BITS = 9,
+    THREADS_A_SM = 256,              /* of the reduction */
+};
+
+struct group_kernels {
+    int (*accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+    int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+    int (*fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+};
+
+#define KERNELS(name) { msm_##name##_accumulate, msm_##name##_reduce, msm_##name##_fixed_base }
+static const struct group_kernels *kernels_of(const struct curve *c, enum group_id g)
+{
+    static const struct group_kernels list[2][2] = { { KERNELS(bn254_g1), KERNELS(bn254_g2) }, { KERNELS(bls12_381_g1), KERNELS(bls12_381_g2) } };
+    return &list[c->id == CURVE_BLS12_381][g];
+}
+
+/* -- plan -- */
+
+/* Everything that follows from count, window count and group count. */
+struct shape {
+    struct msm_windows windows;
+    uint32_t scalar_bits;       /* sum of the widths */
+    uint32_t per_group;         /* windows sorted together */
+    uint64_t bucket_count;      /* of all windows */
+    uint32_t seg_log2;
+    size_t xyzz_bytes, bucket_bytes, gather_bytes, reduce_bytes, group_bytes;
+};
+
+static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t first)
+{
+    struct msm_group g;
+    const uint32_t w = s->windows.width, half = 1u << (w - 1), end = first + s->per_group < s->windows.count ? first + s->per_group : s->windows.count;
+    uint32_t base[2];
+    for (int k = 0; k < 2; k++) {
+        const uint32_t i = k ? end : first;
+        base[k] = i < s->windows.narrow ? i * half : s->windows.narrow * half + (i - s->windows.narrow) * 2 * half;
+    }
+    g.windows = s->windows;
+    g.first = first;
+    g.end = end;
+    g.bucket_first = base[0];
+    g.bucket_count = base[1] - base[0];
+    g.low_bits = w - 1 < LOW_BITS ? w - 1 : LOW_BITS;
+    g.part_count = g.bucket_count >> g.low_bits;
+    g.count = (uint32_t)count;
+    /* a piece: eight times the mean load of a narrow bucket, and few enough that every load has a place in the order */
+    const uint64_t mean = count >> (w - 1), entries = count * (end - first);
+    const uint64_t piece = 8 * mean < 64 ? 64 : 8 * mean > MSM_LOADS - 1 ? MSM_LOADS - 1 : 8 * mean;
+    g.piece = (uint32_t)piece;
+    g.piece_max = (uint32_t)(2 * entries / piece + 1);
+    return g;
+}
+
+/* Carves the arrays of one group out of base (NULL: only counts).  Returns the bytes. */
+static size_t group_carve(struct msm_sort *s, const struct msm_group *g, uint8_t *base)
+{
+    const uint64_t entries = (uint64_t)g->count * (g->end - g->first);
+    size_t at = 0;
+    s->chunk_max = (uint32_t)(entries / MSM_CHUNK + entries / MSM_BIG_PART + 1);
+#define CARVE(field, elements)                                                                                          \
+    s->field = base ? (void *)(base + at) : NULL;                                                                       \
+    at += ((size_t)(elements) * sizeof *s->field + 255) & ~(size_t)255
+    CARVE(counters, COUNTER_COUNT);
+    CARVE(digits, entries);
+    CARVE(part_start, g->part_count + 1);
+    CARVE(part_cursor, g->part_count);
+    CARVE(entries, entries);
+    CARVE(list, entries);
+    CARVE(bucket_start, g->bucket_count + 1);
+    CARVE(chunks, s->chunk_max);
+    CARVE(chunk_cursor, g->bucket_count);
+    CARVE(load_cursor, MSM_LOADS);
+    CARVE(order, g->bucket_count + g->piece_max);
+    CARVE(pieces, g->piece_max);
+    CARVE(heavy, g->piece_max);
+#undef CARVE
+    return at;
+}
+
+static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
+
+static void shape_of(struct shape *s, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, uint32_t windows, uint32_t groups)
+{
+    memset(s, 0, sizeof *s);
+    s->scalar_bits = c->fr.bits; /* |s| <= r / 2 < 2^(bits - 1), and a bit for the digits' signs */
+    s->windows.count = windows;
+    s->windows.width = s->scalar_bits / windows;
+    s->windows.narrow = windows * (s->windows.width + 1) - s->scalar_bits;
+    s->per_group = (windows + groups - 1) / groups;
+    s->bucket_count = ((uint64_t)s->windows.narrow + 2 * (windows - s->windows.narrow)) << (s->windows.width - 1);
+    s->xyzz_bytes = 2 * c->group[g]->aff_bytes;
+    while (s->seg_log2 < 6 && (s->bucket_count >> (s->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && s->seg_log2 + 1 < s->windows.width)
+        s->seg_log2++;
+    s->bucket_bytes = round_up(s->bucket_count * s->xyzz_bytes);
+    s->gather_bytes = round_up(4 * count);
+    s->reduce_bytes = round_up(4 * (s->bucket_count >> s->seg_log2) * s->xyzz_bytes) + round_up(windows * c->group[g]->jac_bytes);
+    for (uint32_t first = 0; first < windows; first += s->per_group) {
+        struct msm_sort arrays;
+        const struct msm_group group = group_of(s, count, first);
+        const size_t bytes = group_carve(&arrays, &group, NULL) + round_up(group.piece_max * s->xyzz_bytes);
+        if (bytes > s->group_bytes) s->group_bytes = bytes;
+    }
+}
+
+/* Buckets, the gather list, then sorting and reducing, which do not overlap and so share their bytes. */
+static size_t shape_bytes(const struct shape *s)
+{
+    return s->bucket_bytes + s->gather_bytes + (s->group_bytes > s->reduce_bytes ? s->group_bytes : s->reduce_bytes);
+}
+
+cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
+{
+    if (count >= 1u << 30) return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points; the CUDA backend takes fewer than 2^30", (unsigned long long)count);
+    const uint64_t operands = count * (c->group[g]->aff_bytes + 32);
+    const uint64_t limit = d->arena_bytes > operands ? d->arena_bytes - operands : 0;
+    memset(out, 0, sizeof *out);
+    out->curve = c;
+    out->group = g;
+    out->count = count;
+    out->scalar_bits = c->fr.bits;
+    out->thread_count = 1;
+    double best = 0;
+    for (uint32_t windows = c->fr.bits / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
+        for (uint32_t groups = 1; groups <= windows; groups++) {
+            struct shape s;
+            shape_of(&s, d, c, g, count, windows, groups);
+            if ((s.bucket_count / s.per_group * windows >> LOW_BITS) / windows * s.per_group > MSM_PARTS_MAX - (1u << 13)) continue;
+            if (shape_bytes(&s) > limit) continue;
+            /* a mixed addition is 1; the reduction's two additions a bucket cost 1.45 each and reach three quarters of the speed;
+             * a group costs some launches, and a bucket its share of the ordering */
+            const double cost = (double)count * windows + 4.2 * (double)s.bucket_count + 2e5 * groups;
+            if (best == 0 || cost < best) {
+                best = cost;
+                out->window_count = windows;
+                out->window_bits = s.windows.width;
+                out->block_count = groups;
+                out->workspace_bytes = shape_bytes(&s);
+                out->additions = (double)count * windows + 2 * (double)s.bucket_count;
+            }
+            break; /* more groups cost more */
+        }
+    if (best == 0)
+        return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points of %s %s does not fit in %llu bytes of GPU memory", (unsigned long long)count, c->name,
+                    c->group[g]->name, (unsigned long long)d->arena_bytes);
+    return CUZK_OK;
+}
+
+/* -- run -- */
+
+static void add_bit(uint32_t *words, unsigned bit)
+{
+    uint64_t carry = 1ull << (bit % 32);
+    for (unsigned i = bit / 32; i < 8; i++) {
+        carry += words[i];
+        words[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+static struct msm_recode recode_of(const struct curve *c, const struct msm_windows *w)
+{
+    struct msm_recode r;
+    unsigned at = 0;
+    memset(&r, 0, sizeof r);
+    memcpy(r.modulus, c->fr.modulus.w, sizeof r.modulus);
+    for (uint32_t i = 0; i < w->count; i++) {
+        const unsigned bits = w->width + (i >= w->narrow);
+        add_bit(r.bias, at + bits - 1);
+        at += bits;
+    }
+    return r;
+}
+
+cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
+                     size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
+{
+    const struct device *d = s->device;
+    const struct group *group = p->curve->group[p->group];
+    const struct group_kernels *k = kernels_of(p->curve, p->group);
+    uint8_t *pts, *sc, *ws, *result;
+    if (p->count == 0) {
+        group->jac_set_inf(out);
+        return CUZK_OK;
+    }
+    TRY(cuda_range(t, d, points, "the points of an MSM", points_offset, p->count * group->aff_bytes, &pts));
+    TRY(cuda_range(t, d, scalars, "the scalars of an MSM", scalars_offset, p->count * 32, &sc));
+    TRY(cuda_range(t, d, workspace, "the workspace of an MSM", 0, p->workspace_bytes, &ws));
+    TRY(cuda_result_slot(s, t, &result));
+    TRY(task_poll(t)); /* from here on everything is enqueued: a caller may give the buffers back only after a sync */
+    TRY(cuda_enter(t, d));
+
+    struct shape shape;
+    shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, (uint32_t)p->block_count);
+    const struct msm_recode recode = recode_of(p->curve, &shape.windows);
+    uint8_t *const shared = ws + shape.bucket_bytes + shape.gather_bytes;
+    uint32_t *d_gather = NULL;
+    if (gather) {
+        d_gather = (uint32_t *)(void *)(ws + shape.bucket_bytes);
+        TRY(cuda_upload(s, t, (uint8_t *)d_gather, gather, 4 * p->count));
+    }
+    const size_t windows_bytes = p->window_count * group->jac_bytes;
+    for (uint32_t first = 0; first < p->window_count; first += shape.per_group) {
+        struct msm_sort sort;
+        const struct msm_group g = group_of(&shape, p->count, first);
+        const size_t carved = group_carve(&sort, &g, shared);
+        CU(t, msm_launch_sort(&g, &recode, &sort, sc, d_gather, d->sm_count, s->handle));
+        CU(t, k->accumulate(ws + g.bucket_first * shape.xyzz_bytes, shared + carved, pts, &g, &sort, s->handle));
+        if (first == 0) CU(t, cudaMemcpyAsync(result + windows_bytes, sort.counters, COUNTER_COUNT * 4, cudaMemcpyDeviceToHost, s->handle));
+    }
+    uint8_t *const jacobian = shared, *const scratch = shared + round_up(windows_bytes);
+    CU(t, k->reduce(jacobian, scratch, ws, &shape.windows, shape.seg_log2, s->handle));
+    CU(t, cudaMemcpyAsync(result, jacobian, windows_bytes, cudaMemcpyDeviceToHost, s->handle));
+    s->pending[s->pending_count].plan = *p;
+    s->pending[s->pending_count].out = out;
+    s->pending_count++;
+    return CUZK_OK;
+}
+
+cuzk_status cuda_msm_finish(struct task *t, const struct pending *p, const uint8_t *result)
+{
+    const struct curve *c = p->plan.curve;
+    const struct group *group = c->group[p->plan.group];
+    uint32_t counters[COUNTER_COUNT];
+    memcpy(counters, result + p->plan.window_count * group->jac_bytes, sizeof counters);
+    if (counters[COUNTER_NOT_CANONICAL] != 0)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u scalars of an MSM are not below the group's order", counters[COUNTER_NOT_CANONICAL]);
+    const unsigned width = p->plan.window_bits, narrow = p->plan.window_count * (width + 1) - p->plan.scalar_bits;
+    struct g_jac sum, one;
+    group->jac_set_inf(&sum);
+    for (unsigned w = p->plan.window_count; w-- > 0;) {
+        for (unsigned i = 0; i < width + (w >= narrow); i++) group->jac_dbl(&sum, &sum);
+        memset(&one, 0, sizeof one);
+        memcpy(&one, result + w * group->jac_bytes, group->jac_bytes);
+        if (group->jac_is_inf(&one)) group->jac_set_inf(&one);
+        group->jac_add(&sum, &sum, &one);
+    }
+    *p->out = sum;
+    return CUZK_OK;
+}
+
+/* -- fixed base -- */
+
+enum { TABLE_ROWS = 32, TABLE_ROW = 255, CHUNK_POINTS = 1 << 22 };
+
+cuzk_status cuda_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
+                            const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count)
+{
+    const struct group *group = c->group[g];
+    static struct g_jac row[TABLE_ROW];
+    static uint8_t row_aff[TABLE_ROW * sizeof(struct g_aff)];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    uint8_t *pts, *sc;
+    if (count == 0) return CUZK_OK;
+    TRY(cuda_range(t, s->device, points, "the points of fixed_base", points_offset, count * group->aff_bytes, &pts));
+    TRY(cuda_range(t, s->device, scalars, "the scalars of fixed_base", scalars_offset, count * 32, &sc));
+    TRY(cuda_enter(t, s->device));
+    s->tables_of.curve = NULL; /* the table takes the scratch */
+    cuzk_status status = CUZK_OK;
+    struct g_jac power;
+    group->jac_from_aff(&power, base);
+    pthread_mutex_lock(&lock);
+    for (unsigned j = 0; j < TABLE_ROWS && status == CUZK_OK; j++) {
+        row[0] = power;
+        for (unsigned i = 1; i < TABLE_ROW; i++) group->jac_add(&row[i], &row[i - 1], &power);
+        group->batch_to_aff(row_aff, row, TABLE_ROW);
+        group->jac_add(&power, &row[TABLE_ROW - 1], &power);
+        status = cuda_upload(s, t, s->scratch + j * TABLE_ROW * group->aff_bytes, row_aff, TABLE_ROW * group->aff_bytes);
+    }
+    pthread_mutex_unlock(&lock);
+    if (status != CUZK_OK) return status;
+    for (uint64_t done = 0; done < count; done += CHUNK_POINTS) {
+        const uint64_t part = count - done < CHUNK_POINTS ? count - done : CHUNK_POINTS;
+        CU(t, kernels_of(c, g)->fixed_base(pts + done * group->aff_bytes, s->scratch, sc + done * 32, part, s->handle));
+        TRY(task_poll(t));
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuda_msm_prepare(struct task *t)
+{
+    CU(t, msm_prepare_sort());
+    return CUZK_OK;
+}

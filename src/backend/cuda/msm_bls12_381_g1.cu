@@ -1,0 +1,12 @@
+/* Binding: the MSM's point kernels for G1 of bls12_381. */
+#include "field/params_bls12_381.h"
+
+#define FE       fp
+#define FE_UPPER BLS12_381_FP
+#include "backend/cuda/fe_device.inc.h"
+
+#define LANES 1
+#define MSM_ACC_BLOCKS 3
+#define MSM_REDUCE_BLOCKS 2
+#define MSM(name) msm_bls12_381_g1_##name
+#include "backend/cuda/msm_curve.inc.cuh"

@@ -1,0 +1,12 @@
+/* Binding: the MSM's point kernels for G1 of bn254. */
+#include "field/params_bn254.h"
+
+#define FE       fp
+#define FE_UPPER BN254_FP
+#include "backend/cuda/fe_device.inc.h"
+
+#define LANES 1
+#define MSM_ACC_BLOCKS 4
+#define MSM_REDUCE_BLOCKS 3
+#define MSM(name) msm_bn254_g1_##name
+#include "backend/cuda/msm_curve.inc.cuh"

@@ -1,0 +1,91 @@
+/* Launchers of the MSM's kernels: what cuda_msm.c enqueues.  Every launcher returns the launch's error code (0: none). */
+#ifndef CUZK_BACKEND_CUDA_MSM_KERNELS_H
+#define CUZK_BACKEND_CUDA_MSM_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The windows of one MSM.  Window w covers width bits of the recoded scalar (w < narrow) or width + 1; its buckets are the digits'
+ * absolute values 1..2^(width - 1).  Buckets of all windows are numbered in a row, narrow windows first. */
+struct msm_windows {
+    uint32_t width, narrow, count;
+};
+
+/* What one sort works on: windows [first, end), buckets numbered from bucket_first. */
+struct msm_group {
+    struct msm_windows windows;
+    uint32_t first, end;
+    uint32_t bucket_first, bucket_count;
+    uint32_t low_bits;      /* a partition holds 2^low_bits neighbouring buckets */
+    uint32_t part_count;
+    uint32_t piece;         /* a bucket with more entries is cut in pieces of this many */
+    uint32_t piece_max;     /* room for pieces */
+    uint32_t count;         /* scalars */
+};
+
+/* Scalars' constants: the modulus, and sum over windows of half a window, which makes all raw digits non-negative. */
+struct msm_recode {
+    uint32_t modulus[8], bias[8];
+};
+
+enum { COUNTER_CHUNKS, COUNTER_HEAVY, COUNTER_PIECES, COUNTER_TASKS, COUNTER_ENTRIES, COUNTER_NOT_CANONICAL, COUNTER_COUNT = 64 };
+
+enum {
+    MSM_PARTS_MAX = 48 << 10,       /* their counters fill the shared memory of one block */
+    MSM_LOADS = 4096,               /* loads told apart when buckets are ordered */
+    MSM_BIG_PART = 1 << 18,         /* a partition above this is sorted by several blocks */
+    MSM_CHUNK = 1 << 15,            /* entries that one block takes of such a partition */
+};
+
+struct msm_pair {
+    uint32_t a, b;
+};
+struct msm_heavy {
+    uint32_t bucket, first, count, unused;
+};
+
+/* Device arrays of one group; sizes in elements. */
+struct msm_sort {
+    uint32_t *counters;             /* COUNTER_COUNT */
+    uint32_t *digits;               /* (end - first) * count */
+    uint32_t *part_start;           /* part_count + 1 */
+    uint32_t *part_cursor;          /* part_count */
+    struct msm_pair *entries;           /* (end - first) * count */
+    uint32_t *list;                 /* (end - first) * count: point index | sign << 31, by bucket */
+    uint32_t *bucket_start;         /* bucket_count + 1 */
+    struct msm_pair *chunks;            /* chunk_max: {partition, first entry} */
+    uint32_t chunk_max;
+    uint32_t *chunk_cursor;         /* bucket_count: where the pieces of big partitions are written */
+    uint32_t *load_cursor;          /* MSM_LOADS */
+    uint32_t *order;                /* bucket_count + piece_max: bucket, or piece | 1 << 31, by falling load */
+    struct msm_pair *pieces;            /* piece_max: {first entry, entries} */
+    struct msm_heavy *heavy;             /* piece_max: buckets that were cut, and their pieces */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/** Once a device, before the first launch. */
+int msm_prepare_sort(void);
+int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
+                    const uint32_t *gather, unsigned sm_count, void *stream);
+/* Per curve and group.  accumulate: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to one
+ * Jacobian point a window, canonical, in row; scratch: 4 XYZZ points for each segment of 2^seg_log2 buckets.
+ * fixed_base: table holds 32 x 255 affine points, entry (j, d - 1) = d 2^(8 j) base. */
+int msm_bls12_381_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bls12_381_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bls12_381_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bls12_381_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bls12_381_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bls12_381_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bn254_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bn254_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bn254_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bn254_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bn254_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bn254_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,384 @@
+/* The MSM's digits and their sort: from scalars to lists of points by bucket, buckets in order of load.
+ *
+ * A two-level counting sort.  Digits are cut once, with the histogram over partitions (2^low_bits neighbouring buckets of one
+ * window).  Level 1 scatters entries to partitions; every partition's write front stays in the L2 cache.  Level 2 sorts inside a
+ * partition, one block each; a partition too large for that (skewed scalars) is cut in chunks.  Then buckets are ordered by
+ * falling load, and buckets with far more than the mean are cut in pieces, so that no thread gets more than a piece.
+ * Zero digits are dropped.  Nothing depends on the curve but the scalar modulus. */
+#include "backend/cuda/msm_kernels.h"
+#include <cuda_runtime.h>
+
+#define FULL 0xffffffffu
+#define NONE 0x7fffffffu
+#define SIGN 0x80000000u
+
+/* Counts one for `bin` where valid, and returns the count before.  Warps whose lanes all ask for one bin, which skewed scalars
+ * make common, cost one atomic. */
+static __device__ __forceinline__ uint32_t count_one(uint32_t *bins, uint32_t bin, bool valid)
+{
+    const uint32_t active = __ballot_sync(FULL, valid);
+    if (!active) return 0;
+    const int leader = __ffs(active) - 1, lane = threadIdx.x & 31;
+    const uint32_t leaders = __shfl_sync(FULL, bin, leader), same = __ballot_sync(FULL, valid && bin == leaders);
+    uint32_t rank = 0;
+    if (__popc(active) > 1 && same == active) {
+        if (lane == leader) rank = atomicAdd(&bins[bin], __popc(active));
+        rank = __shfl_sync(FULL, rank, leader) + __popc(active & ((1u << lane) - 1));
+    } else if (valid) {
+        rank = atomicAdd(&bins[bin], 1);
+    }
+    return rank;
+}
+
+/* Exclusive prefix sum over the block's threads; *total gets the sum.  scratch: 33 words. */
+static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *scratch, uint32_t *total)
+{
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    uint32_t x = v;
+    for (int d = 1; d < 32; d <<= 1) {
+        const uint32_t y = __shfl_up_sync(FULL, x, d);
+        if (lane >= d) x += y;
+    }
+    __syncthreads();
+    if (lane == 31) scratch[warp] = x;
+    __syncthreads();
+    if (warp == 0) {
+        uint32_t s = lane < warps ? scratch[lane] : 0;
+        const uint32_t own = s;
+        for (int d = 1; d < 32; d <<= 1) {
+            const uint32_t y = __shfl_up_sync(FULL, s, d);
+            if (lane >= d) s += y;
+        }
+        scratch[lane] = s - own;
+        if (lane == 31) scratch[32] = s;
+    }
+    __syncthreads();
+    *total = scratch[32];
+    return scratch[warp] + x - v;
+}
+
+/* First bucket of window w, counted from bucket 0 of window 0. */
+static __device__ __forceinline__ uint32_t window_base(const struct msm_windows *w, uint32_t i)
+{
+    const uint32_t half = 1u << (w->width - 1);
+    return i < w->narrow ? i * half : w->narrow * half + (i - w->narrow) * 2 * half;
+}
+
+/* s <- min(s, r - s) with its sign, plus the bias; then digit = raw - half a window. */
+static __global__ void __launch_bounds__(512) k_recode(struct msm_group g, struct msm_recode c, struct msm_sort s, const uint4 *scalars,
+                                                       const uint32_t *gather)
+{
+    extern __shared__ uint32_t bins[];
+    for (uint32_t p = threadIdx.x; p < g.part_count; p += blockDim.x) bins[p] = 0;
+    __syncthreads();
+    const uint32_t stride = gridDim.x * blockDim.x, rounds = (g.count + stride - 1) / stride;
+    for (uint32_t k = 0; k < rounds; k++) {
+        const uint32_t i = k * stride + blockIdx.x * blockDim.x + threadIdx.x;
+        const bool there = i < g.count;
+        uint32_t v[8] = {0}, t[8];
+        bool negative = false;
+        if (there) {
+            const size_t at = gather ? gather[i] : i;
+            const uint4 lo = scalars[2 * at], hi = scalars[2 * at + 1];
+            v[0] = lo.x; v[1] = lo.y; v[2] = lo.z; v[3] = lo.w;
+            v[4] = hi.x; v[5] = hi.y; v[6] = hi.z; v[7] = hi.w;
+        }
+        uint64_t carry = 0;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) { /* t = r - v */
+            carry = (uint64_t)c.modulus[j] - v[j] - carry;
+            t[j] = (uint32_t)carry;
+            carry = (carry >> 32) & 1;
+        }
+        uint32_t zero = 0;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) zero |= t[j];
+        if (carry || zero == 0) atomicAdd(&s.counters[COUNTER_NOT_CANONICAL], 1); /* not below r */
+        carry = 0;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) carry = (((uint64_t)t[j] - v[j] - carry) >> 32) & 1; /* r - v < v */
+        negative = carry != 0;
+        carry = 0;
+        #pragma unroll
+        for (int j = 0; j < 8; j++) {
+            carry += (uint64_t)(negative ? t[j] : v[j]) + c.bias[j];
+            v[j] = (uint32_t)carry;
+            carry >>= 32;
+        }
+        for (uint32_t w = 0; w < g.end; w++) {
+            const uint32_t bits = g.windows.width + (w >= g.windows.narrow);
+            if (w >= g.first) {
+                const int32_t digit = (int32_t)(v[0] & ((1u << bits) - 1)) - (int32_t)(1u << (bits - 1));
+                const uint32_t key = window_base(&g.windows, w) - g.bucket_first + (uint32_t)(digit < 0 ? -digit : digit) - 1;
+                const bool valid = there && digit != 0;
+                count_one(bins, key >> g.low_bits, valid);
+                if (there)
+                    s.digits[(size_t)(w - g.first) * g.count + i] = valid ? key | (negative != (digit < 0) ? SIGN : 0) : NONE;
+            }
+            #pragma unroll
+            for (int j = 0; j < 7; j++) v[j] = __funnelshift_r(v[j], v[j + 1], bits);
+            v[7] >>= bits;
+        }
+    }
+    __syncthreads();
+    for (uint32_t p = threadIdx.x; p < g.part_count; p += blockDim.x)
+        if (bins[p]) atomicAdd(&s.part_start[p], bins[p]);
+}
+
+/* One block: counts of partitions become their starts; partitions too big for one block are listed in chunks. */
+static __global__ void __launch_bounds__(1024) k_part_scan(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t scratch[33];
+    uint32_t base = 0, total;
+    for (uint32_t first = 0; first < g.part_count; first += blockDim.x) {
+        const uint32_t p = first + threadIdx.x, n = p < g.part_count ? s.part_start[p] : 0;
+        const uint32_t start = base + block_scan(n, scratch, &total);
+        if (p < g.part_count) {
+            s.part_start[p] = start;
+            s.part_cursor[p] = start;
+            if (n > MSM_BIG_PART) {
+                const uint32_t chunks = (n + MSM_CHUNK - 1) / MSM_CHUNK, at = atomicAdd(&s.counters[COUNTER_CHUNKS], chunks);
+                for (uint32_t k = 0; k < chunks; k++) s.chunks[at + k] = {p, start + k * MSM_CHUNK};
+                for (uint32_t b = 0; b < 1u << g.low_bits; b++) s.bucket_start[((size_t)p << g.low_bits) + b] = 0;
+            }
+        }
+        base += total;
+    }
+    if (threadIdx.x == 0) {
+        s.part_start[g.part_count] = base;
+        s.counters[COUNTER_ENTRIES] = base;
+        s.bucket_start[g.bucket_count] = base;
+    }
+}
+
+#define SCATTER_EACH 16
+/* Level 1: one block takes a tile of one window's digits. */
+static __global__ void __launch_bounds__(1024) k_scatter(struct msm_group g, struct msm_sort s)
+{
+    extern __shared__ uint32_t bins[];
+    const uint32_t w = g.first + blockIdx.y, narrow_bins = 1u << (g.windows.width - 1 - g.low_bits);
+    const uint32_t bin_count = w < g.windows.narrow ? narrow_bins : 2 * narrow_bins;
+    const uint32_t bin_first = (window_base(&g.windows, w) - g.bucket_first) >> g.low_bits;
+    for (uint32_t b = threadIdx.x; b < bin_count; b += blockDim.x) bins[b] = 0;
+    __syncthreads();
+    const uint32_t *digits = s.digits + (size_t)blockIdx.y * g.count;
+    const uint32_t first = blockIdx.x * (blockDim.x * SCATTER_EACH) + threadIdx.x;
+    uint32_t d[SCATTER_EACH], rank[SCATTER_EACH];
+    #pragma unroll
+    for (int k = 0; k < SCATTER_EACH; k++) {
+        const uint32_t i = first + k * blockDim.x;
+        d[k] = i < g.count ? digits[i] : NONE;
+    }
+    #pragma unroll
+    for (int k = 0; k < SCATTER_EACH; k++)
+        rank[k] = count_one(bins, ((d[k] & ~SIGN) >> g.low_bits) - bin_first, d[k] != NONE);
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < bin_count; b += blockDim.x)
+        if (bins[b]) bins[b] = atomicAdd(&s.part_cursor[bin_first + b], bins[b]);
+    __syncthreads();
+    #pragma unroll
+    for (int k = 0; k < SCATTER_EACH; k++)
+        if (d[k] != NONE) {
+            const uint32_t key = d[k] & ~SIGN;
+            s.entries[bins[(key >> g.low_bits) - bin_first] + rank[k]] = {(first + k * blockDim.x) | (d[k] & SIGN), key & ((1u << g.low_bits) - 1)};
+        }
+}
+
+/* Level 2: one block sorts one partition by bucket. */
+static __global__ void __launch_bounds__(512) k_sort_part(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t bins[512], scratch[33];
+    const uint32_t p = blockIdx.x, start = s.part_start[p], end = s.part_start[p + 1], bin_count = 1u << g.low_bits;
+    if (end - start > MSM_BIG_PART) return;
+    bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (uint32_t i = start; i < end; i += 512) {
+        const bool there = i + threadIdx.x < end;
+        count_one(bins, there ? s.entries[i + threadIdx.x].b : 0, there);
+    }
+    __syncthreads();
+    uint32_t total;
+    const uint32_t before = start + block_scan(bins[threadIdx.x], scratch, &total);
+    bins[threadIdx.x] = before;
+    if (threadIdx.x < bin_count) s.bucket_start[((size_t)p << g.low_bits) + threadIdx.x] = before;
+    __syncthreads();
+    for (uint32_t i = start; i < end; i += 512) {
+        const bool there = i + threadIdx.x < end;
+        const struct msm_pair e = there ? s.entries[i + threadIdx.x] : msm_pair{0, 0};
+        const uint32_t at = count_one(bins, e.b, there);
+        if (there) s.list[at] = e.a;
+    }
+}
+
+/* The same for partitions cut in chunks, in three steps: count, scan, place. */
+static __global__ void __launch_bounds__(512) k_chunk_count(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t bins[512];
+    for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
+        const uint32_t p = s.chunks[c].a, start = s.chunks[c].b, end = min(start + MSM_CHUNK, s.part_start[p + 1]);
+        __syncthreads();
+        bins[threadIdx.x] = 0;
+        __syncthreads();
+        for (uint32_t i = start; i < end; i += 512) {
+            const bool there = i + threadIdx.x < end;
+            count_one(bins, there ? s.entries[i + threadIdx.x].b : 0, there);
+        }
+        __syncthreads();
+        if (bins[threadIdx.x]) atomicAdd(&s.bucket_start[((size_t)p << g.low_bits) + threadIdx.x], bins[threadIdx.x]);
+    }
+}
+static __global__ void __launch_bounds__(512) k_chunk_scan(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t scratch[33];
+    for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
+        const uint32_t p = s.chunks[c].a;
+        if (s.chunks[c].b != s.part_start[p]) continue; /* the first chunk scans for its partition */
+        const size_t b = ((size_t)p << g.low_bits) + threadIdx.x;
+        const bool there = threadIdx.x < 1u << g.low_bits;
+        uint32_t total;
+        const uint32_t before = s.part_start[p] + block_scan(there ? s.bucket_start[b] : 0, scratch, &total);
+        if (there) s.bucket_start[b] = s.chunk_cursor[b] = before;
+    }
+}
+static __global__ void __launch_bounds__(512) k_chunk_place(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t bins[512];
+    for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
+        const uint32_t p = s.chunks[c].a, start = s.chunks[c].b, end = min(start + MSM_CHUNK, s.part_start[p + 1]);
+        __syncthreads();
+        bins[threadIdx.x] = 0;
+        __syncthreads();
+        for (uint32_t i = start; i < end; i += 512) {
+            const bool there = i + threadIdx.x < end;
+            count_one(bins, there ? s.entries[i + threadIdx.x].b : 0, there);
+        }
+        __syncthreads();
+        if (bins[threadIdx.x])
+            bins[threadIdx.x] = atomicAdd(&s.chunk_cursor[((size_t)p << g.low_bits) + threadIdx.x], bins[threadIdx.x]);
+        __syncthreads();
+        for (uint32_t i = start; i < end; i += 512) {
+            const bool there = i + threadIdx.x < end;
+            const struct msm_pair e = there ? s.entries[i + threadIdx.x] : msm_pair{0, 0};
+            const uint32_t at = count_one(bins, e.b, there);
+            if (there) s.list[at] = e.a;
+        }
+    }
+}
+
+/* Histogram of loads; buckets above `piece` are registered and their pieces reserved. */
+static __global__ void __launch_bounds__(512) k_load_count(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t bins[MSM_LOADS];
+    for (uint32_t b = threadIdx.x; b < MSM_LOADS; b += blockDim.x) bins[b] = 0;
+    __syncthreads();
+    const uint32_t stride = gridDim.x * blockDim.x, rounds = (g.bucket_count + stride - 1) / stride;
+    for (uint32_t k = 0; k < rounds; k++) {
+        const uint32_t b = k * stride + blockIdx.x * blockDim.x + threadIdx.x;
+        const bool there = b < g.bucket_count;
+        const uint32_t load = there ? s.bucket_start[b + 1] - s.bucket_start[b] : 0;
+        count_one(bins, min(load, MSM_LOADS - 1), there && load <= g.piece);
+        if (there && load > g.piece) {
+            const uint32_t pieces = (load + g.piece - 1) / g.piece;
+            const uint32_t h = atomicAdd(&s.counters[COUNTER_HEAVY], 1), at = atomicAdd(&s.counters[COUNTER_PIECES], pieces);
+            s.heavy[h] = {b, at, pieces, 0};
+        }
+    }
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < MSM_LOADS; b += blockDim.x)
+        if (bins[b]) atomicAdd(&s.load_cursor[b], bins[b]);
+}
+
+/* One block: where each load's buckets begin in `order`; pieces come first. */
+static __global__ void __launch_bounds__(1024) k_load_scan(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t scratch[33];
+    uint32_t base = s.counters[COUNTER_PIECES], total;
+    for (uint32_t first = 0; first < MSM_LOADS; first += blockDim.x) {
+        const uint32_t b = MSM_LOADS - 1 - (first + threadIdx.x);
+        const uint32_t n = s.load_cursor[b], start = base + block_scan(n, scratch, &total);
+        s.load_cursor[b] = start;
+        base += total;
+    }
+    if (threadIdx.x == 0) s.counters[COUNTER_TASKS] = base;
+}
+
+static __global__ void __launch_bounds__(512) k_load_place(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t bins[MSM_LOADS];
+    const uint32_t each = 16, tile = blockDim.x * each, first = blockIdx.x * tile + threadIdx.x;
+    for (uint32_t b = threadIdx.x; b < MSM_LOADS; b += blockDim.x) bins[b] = 0;
+    __syncthreads();
+    uint32_t load[each], rank[each];
+    #pragma unroll
+    for (int k = 0; k < 16; k++) {
+        const uint32_t b = first + k * blockDim.x;
+        load[k] = b < g.bucket_count ? s.bucket_start[b + 1] - s.bucket_start[b] : ~0u;
+        if (load[k] > g.piece) load[k] = ~0u;
+        else load[k] = min(load[k], MSM_LOADS - 1);
+        rank[k] = count_one(bins, load[k], load[k] != ~0u);
+    }
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < MSM_LOADS; b += blockDim.x)
+        if (bins[b]) bins[b] = atomicAdd(&s.load_cursor[b], bins[b]);
+    __syncthreads();
+    #pragma unroll
+    for (int k = 0; k < 16; k++)
+        if (load[k] != ~0u) s.order[bins[load[k]] + rank[k]] = first + k * blockDim.x;
+}
+
+/* Pieces of heavy buckets, first in the order. */
+static __global__ void __launch_bounds__(256) k_cut_heavy(struct msm_group g, struct msm_sort s)
+{
+    for (uint32_t h = blockIdx.x; h < s.counters[COUNTER_HEAVY]; h += gridDim.x) {
+        const struct msm_heavy v = s.heavy[h];
+        const uint32_t start = s.bucket_start[v.bucket], end = s.bucket_start[v.bucket + 1];
+        for (uint32_t k = threadIdx.x; k < v.count; k += blockDim.x) {
+            const uint32_t at = start + k * g.piece;
+            s.pieces[v.first + k] = {at, min(g.piece, end - at)};
+            s.order[v.first + k] = SIGN | (v.first + k);
+        }
+    }
+}
+
+extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
+                               const uint32_t *gather, unsigned sm_count, void *stream)
+{
+    const cudaStream_t st = (cudaStream_t)stream;
+    const unsigned windows = g->end - g->first, blocks = sm_count * 4, scatter_bins = 2u << (g->windows.width - 1 - g->low_bits);
+    int e;
+#define LAUNCHED if ((e = cudaGetLastError()) != 0) return e
+    if ((e = cudaMemsetAsync(s->counters, 0, COUNTER_COUNT * 4, st)) != 0) return e;
+    if ((e = cudaMemsetAsync(s->part_start, 0, (g->part_count + 1) * 4ull, st)) != 0) return e;
+    if ((e = cudaMemsetAsync(s->load_cursor, 0, MSM_LOADS * 4, st)) != 0) return e;
+    const unsigned recode_blocks = (g->count + 511) / 512 < sm_count * 2 ? (g->count + 511) / 512 : sm_count * 2;
+    k_recode<<<recode_blocks, 512, g->part_count * 4, st>>>(*g, *r, *s, (const uint4 *)scalars, gather);
+    LAUNCHED;
+    k_part_scan<<<1, 1024, 0, st>>>(*g, *s);
+    LAUNCHED;
+    k_scatter<<<dim3((g->count + 1024 * SCATTER_EACH - 1) / (1024 * SCATTER_EACH), windows), 1024, scatter_bins * 4, st>>>(*g, *s);
+    LAUNCHED;
+    k_sort_part<<<g->part_count, 512, 0, st>>>(*g, *s);
+    LAUNCHED;
+    if (g->count > MSM_BIG_PART) {
+        k_chunk_count<<<blocks, 512, 0, st>>>(*g, *s);
+        LAUNCHED;
+        k_chunk_scan<<<blocks, 512, 0, st>>>(*g, *s);
+        LAUNCHED;
+        k_chunk_place<<<blocks, 512, 0, st>>>(*g, *s);
+        LAUNCHED;
+    }
+    k_load_count<<<blocks, 512, 0, st>>>(*g, *s);
+    LAUNCHED;
+    k_load_scan<<<1, 1024, 0, st>>>(*g, *s);
+    LAUNCHED;
+    k_load_place<<<(g->bucket_count + 8191) / 8192, 512, 0, st>>>(*g, *s);
+    LAUNCHED;
+    k_cut_heavy<<<blocks, 256, 0, st>>>(*g, *s);
+    LAUNCHED;
+    return 0;
+}
+
+extern "C" int msm_prepare_sort(void)
+{
+    return cudaFuncSetAttribute(k_recode, cudaFuncAttributeMaxDynamicSharedMemorySize, MSM_PARTS_MAX * 4);
+}

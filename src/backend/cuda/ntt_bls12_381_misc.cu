@@ -1,0 +1,9 @@
+/* Binding: tables, small transforms and pointwise steps over the scalar field of bls12_381. */
+#include "field/params_bls12_381.h"
+
+#define FE       fr
+#define FE_UPPER BLS12_381_FR
+#include "backend/cuda/fe_device.inc.h"
+
+#define NTT(name) ntt_bls12_381_##name
+#include "backend/cuda/ntt_misc.inc.cuh"

@@ -1,0 +1,10 @@
+/* Binding: passes of 9 levels over the scalar field of bls12_381. */
+#include "field/params_bls12_381.h"
+
+#define FE       fr
+#define FE_UPPER BLS12_381_FR
+#include "backend/cuda/fe_device.inc.h"
+
+#define K         9
+#define NTT(name) ntt_bls12_381_pass9_##name
+#include "backend/cuda/ntt_pass.inc.cuh"

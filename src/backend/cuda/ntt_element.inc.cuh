@@ -1,0 +1,19 @@
+/* What all kernels of the transforms share.  Takes  FE  prefix of the field. */
+#include "backend/cuda/ntt_kernels.h"
+#include <cuda_runtime.h>
+#include "backend/cuda/fe_device_names.h"
+
+#define THREADS 256
+
+static __device__ __forceinline__ const fe_t *param(const struct ntt_element *e) { return (const fe_t *)e; }
+
+/* a + b, (a - b) */
+static __device__ __forceinline__ void cross(fe_t *a, fe_t *b)
+{
+    fe_t s;
+    fe_add(&s, a, b);
+    fe_sub(b, a, b);
+    *a = s;
+}
+
+extern __shared__ uint4 shared_points[];
