@@ -2,13 +2,11 @@
  *
  * Takes  FE  prefix of the extension, e.g. bn254_fp6      BE  prefix of the base field, e.g. bn254_fp2
  * Multiplication: Karatsuba, six base products; squaring: Chung and Hasan's SQR2, two products and three squarings (both as in
- * Devegili et al., ePrint 2006/471, section 4).  Base products are called, not inlined: a tower's hundreds of inlined products
- * would not fit the instruction cache. */
+ * Devegili et al., ePrint 2006/471, section 4).  Base operations are called, not inlined: a tower holds thousands, which
+ * inlined fit neither the instruction cache nor a sanitizer's patience. */
 #include "field/fe_names.h"
 #include "field/be_names.h"
 
-#define be_mul_far CAT(BE, _mul_far)
-#define be_sqr_far CAT(BE, _sqr_far)
 #define fe_mul_v CAT(FE, _mul_v)
 #define fe_mul_base CAT(FE, _mul_base)
 #define fe_mul_01 CAT(FE, _mul_01)
@@ -18,8 +16,29 @@ typedef struct {
     be_t c0, c1, c2; /* c0 + c1 v + c2 v^2 */
 } fe_t;
 
-DEV_FN_BIG void be_mul_far(be_t *r, const be_t *a, const be_t *b) { be_mul(r, a, b); }
-DEV_FN_BIG void be_sqr_far(be_t *r, const be_t *a) { be_sqr(r, a); }
+DEV_FN_BIG void CAT(BE, _add_far)(be_t *r, const be_t *a, const be_t *b) { be_add(r, a, b); }
+DEV_FN_BIG void CAT(BE, _sub_far)(be_t *r, const be_t *a, const be_t *b) { be_sub(r, a, b); }
+DEV_FN_BIG void CAT(BE, _dbl_far)(be_t *r, const be_t *a) { be_dbl(r, a); }
+DEV_FN_BIG void CAT(BE, _neg_far)(be_t *r, const be_t *a) { be_neg(r, a); }
+DEV_FN_BIG void CAT(BE, _mul_far)(be_t *r, const be_t *a, const be_t *b) { be_mul(r, a, b); }
+DEV_FN_BIG void CAT(BE, _sqr_far)(be_t *r, const be_t *a) { be_sqr(r, a); }
+DEV_FN_BIG void CAT(BE, _mul_nr_far)(be_t *r, const be_t *a) { be_mul_nr(r, a); }
+
+/* from here to the end of this file */
+#undef be_add
+#undef be_sub
+#undef be_dbl
+#undef be_neg
+#undef be_mul
+#undef be_sqr
+#undef be_mul_nr
+#define be_add    CAT(BE, _add_far)
+#define be_sub    CAT(BE, _sub_far)
+#define be_dbl    CAT(BE, _dbl_far)
+#define be_neg    CAT(BE, _neg_far)
+#define be_mul    CAT(BE, _mul_far)
+#define be_sqr    CAT(BE, _sqr_far)
+#define be_mul_nr CAT(BE, _mul_nr_far)
 
 DEV_FN void fe_set_zero(fe_t *r)
 {
@@ -93,13 +112,13 @@ DEV_FN void fe_mul_v(fe_t *r, const fe_t *a)
 DEV_FN_BIG void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 {
     be_t v0, v1, v2, s, t, x0, x1;
-    be_mul_far(&v0, &a->c0, &b->c0);
-    be_mul_far(&v1, &a->c1, &b->c1);
-    be_mul_far(&v2, &a->c2, &b->c2);
+    be_mul(&v0, &a->c0, &b->c0);
+    be_mul(&v1, &a->c1, &b->c1);
+    be_mul(&v2, &a->c2, &b->c2);
 
     be_add(&s, &a->c1, &a->c2);
     be_add(&t, &b->c1, &b->c2);
-    be_mul_far(&x0, &s, &t);
+    be_mul(&x0, &s, &t);
     be_sub(&x0, &x0, &v1);
     be_sub(&x0, &x0, &v2);
     be_mul_nr(&x0, &x0);
@@ -107,13 +126,13 @@ DEV_FN_BIG void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 
     be_add(&s, &a->c0, &a->c1);
     be_add(&t, &b->c0, &b->c1);
-    be_mul_far(&x1, &s, &t);
+    be_mul(&x1, &s, &t);
     be_sub(&x1, &x1, &v0);
     be_sub(&x1, &x1, &v1);
 
     be_add(&s, &a->c0, &a->c2);
     be_add(&t, &b->c0, &b->c2);
-    be_mul_far(&s, &s, &t);
+    be_mul(&s, &s, &t);
     be_sub(&s, &s, &v0);
     be_sub(&s, &s, &v2);
     be_add(&r->c2, &s, &v1); /* a0 b2 + a1 b1 + a2 b0 */
@@ -126,15 +145,15 @@ DEV_FN_BIG void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 DEV_FN_BIG void fe_sqr(fe_t *r, const fe_t *a)
 {
     be_t s0, s1, s2, s3, s4, t;
-    be_sqr_far(&s0, &a->c0);
-    be_mul_far(&s1, &a->c0, &a->c1);
+    be_sqr(&s0, &a->c0);
+    be_mul(&s1, &a->c0, &a->c1);
     be_dbl(&s1, &s1);
     be_sub(&s2, &a->c0, &a->c1);
     be_add(&s2, &s2, &a->c2);
-    be_sqr_far(&s2, &s2);
-    be_mul_far(&s3, &a->c1, &a->c2);
+    be_sqr(&s2, &s2);
+    be_mul(&s3, &a->c1, &a->c2);
     be_dbl(&s3, &s3);
-    be_sqr_far(&s4, &a->c2);
+    be_sqr(&s4, &a->c2);
 
     be_mul_nr(&t, &s3);
     be_add(&r->c0, &s0, &t); /* a0^2 + nr 2 a1 a2 */
@@ -149,35 +168,35 @@ DEV_FN_BIG void fe_sqr(fe_t *r, const fe_t *a)
 /* r = a k, k in the base field */
 DEV_FN void fe_mul_base(fe_t *r, const fe_t *a, const be_t *k)
 {
-    be_mul_far(&r->c0, &a->c0, k);
-    be_mul_far(&r->c1, &a->c1, k);
-    be_mul_far(&r->c2, &a->c2, k);
+    be_mul(&r->c0, &a->c0, k);
+    be_mul(&r->c1, &a->c1, k);
+    be_mul(&r->c2, &a->c2, k);
 }
 
 /* r = a (b0 + b1 v), five products.  r is not a. */
 DEV_FN_BIG void fe_mul_01(fe_t *r, const fe_t *a, const be_t *b0, const be_t *b1)
 {
     be_t v0, v1, s, t;
-    be_mul_far(&v0, &a->c0, b0);
-    be_mul_far(&v1, &a->c1, b1);
+    be_mul(&v0, &a->c0, b0);
+    be_mul(&v1, &a->c1, b1);
     be_add(&s, &a->c0, &a->c1);
     be_add(&t, b0, b1);
-    be_mul_far(&s, &s, &t);
+    be_mul(&s, &s, &t);
     be_sub(&s, &s, &v0);
     be_sub(&r->c1, &s, &v1);
-    be_mul_far(&s, &a->c2, b1);
+    be_mul(&s, &a->c2, b1);
     be_mul_nr(&s, &s);
     be_add(&r->c0, &s, &v0);
-    be_mul_far(&s, &a->c2, b0);
+    be_mul(&s, &a->c2, b0);
     be_add(&r->c2, &s, &v1);
 }
 
 /* r = a b1 v.  r is not a. */
 DEV_FN void fe_mul_1(fe_t *r, const fe_t *a, const be_t *b1)
 {
-    be_mul_far(&r->c1, &a->c0, b1);
-    be_mul_far(&r->c2, &a->c1, b1);
-    be_mul_far(&r->c0, &a->c2, b1);
+    be_mul(&r->c1, &a->c0, b1);
+    be_mul(&r->c2, &a->c1, b1);
+    be_mul(&r->c0, &a->c2, b1);
     be_mul_nr(&r->c0, &r->c0);
 }
 
@@ -185,33 +204,31 @@ DEV_FN void fe_mul_1(fe_t *r, const fe_t *a, const be_t *b1)
 DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
 {
     be_t t0, t1, t2, n, s;
-    be_sqr_far(&t0, &a->c0);
-    be_mul_far(&s, &a->c1, &a->c2);
+    be_sqr(&t0, &a->c0);
+    be_mul(&s, &a->c1, &a->c2);
     be_mul_nr(&s, &s);
     be_sub(&t0, &t0, &s); /* a0^2 - nr a1 a2 */
-    be_sqr_far(&t1, &a->c2);
+    be_sqr(&t1, &a->c2);
     be_mul_nr(&t1, &t1);
-    be_mul_far(&s, &a->c0, &a->c1);
+    be_mul(&s, &a->c0, &a->c1);
     be_sub(&t1, &t1, &s); /* nr a2^2 - a0 a1 */
-    be_sqr_far(&t2, &a->c1);
-    be_mul_far(&s, &a->c0, &a->c2);
+    be_sqr(&t2, &a->c1);
+    be_mul(&s, &a->c0, &a->c2);
     be_sub(&t2, &t2, &s); /* a1^2 - a0 a2 */
 
-    be_mul_far(&n, &a->c1, &t2);
-    be_mul_far(&s, &a->c2, &t1);
+    be_mul(&n, &a->c1, &t2);
+    be_mul(&s, &a->c2, &t1);
     be_add(&n, &n, &s);
     be_mul_nr(&n, &n);
-    be_mul_far(&s, &a->c0, &t0);
+    be_mul(&s, &a->c0, &t0);
     be_add(&n, &n, &s);
     be_inv(&n, &n);
 
-    be_mul_far(&r->c0, &t0, &n);
-    be_mul_far(&r->c1, &t1, &n);
-    be_mul_far(&r->c2, &t2, &n);
+    be_mul(&r->c0, &t0, &n);
+    be_mul(&r->c1, &t1, &n);
+    be_mul(&r->c2, &t2, &n);
 }
 
-#undef be_mul_far
-#undef be_sqr_far
 #undef fe_mul_v
 #undef fe_mul_base
 #undef fe_mul_01

@@ -52,7 +52,7 @@ static void f12_frob1(f12_t *r, const f12_t *a)
     f2_mul(&r->c1.c2, &r->c1.c2, &pr_frob1[4]);
 }
 
-static void f2_mul_f1(f2_t *r, const f2_t *a, const f1_t *k)
+DEV_FN_BIG void f2_mul_f1(f2_t *r, const f2_t *a, const f1_t *k)
 {
     f1_mul(&r->c0, &a->c0, k);
     f1_mul(&r->c1, &a->c1, k);
