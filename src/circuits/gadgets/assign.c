@@ -313,8 +313,8 @@ static void run_part(void *context, size_t index, unsigned worker)
     const struct circuit_part *p = &m->parts[index];
     const struct circuit_template *c = &m->templates[p->template_id];
     struct run r = { .image = m, .numbers = all->a->numbers + p->first_number, .inputs = all->a->inputs,
-                     .source_numbers = all->statement->numbers + p->first_source_number,
-                     .source_words = all->statement->words + p->first_source_word };
+                     .source_numbers = all->statement->part_numbers + (p->first_source_number - image_circuit(m)->source_numbers),
+                     .source_words = all->statement->part_words + (p->first_source_word - image_circuit(m)->source_words) };
     struct scope inside;
     enter(&inside, all->outer, m, &m->steps[p->step], all->a->registers + (1 + worker) * (size_t)image_circuit(m)->depth_words);
     inside.numbers = r.numbers;
@@ -327,8 +327,8 @@ static void run_part(void *context, size_t index, unsigned worker)
 
 cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct assignment *a, const struct statement *s)
 {
-    struct run r = { .image = m, .bits = a->bits, .numbers = a->numbers, .inputs = a->inputs, .source_numbers = s->numbers,
-                     .source_words = s->words };
+    struct run r = { .image = m, .bits = a->bits, .numbers = a->numbers, .inputs = a->inputs, .source_numbers = s->own_numbers,
+                     .source_words = s->own_words };
     struct scope outer = { .words = a->registers, .numbers = a->numbers, .first_input = 0 };
     if (pool_width(t->pool) > a->width) return FAIL(t, CUZK_INTERNAL, "the witness has scratch for %u workers only", a->width);
     TRY(task_poll(t));

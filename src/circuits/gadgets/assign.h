@@ -4,10 +4,10 @@
 
 #include "circuits/gadgets/image.h"
 
-/* What the circuit is told: all numbers and words that its programs read, in their order (the circuit's own, then each part's). */
+/* What the circuit is told: the numbers and words that its programs read, in their order; its own, then each part's. */
 struct statement {
-    const bls12_381_fr_int *numbers; /* source_number_total, canonical */
-    const uint32_t *words;           /* source_word_total */
+    const bls12_381_fr_int *own_numbers, *part_numbers; /* canonical; source_number_total in all */
+    const uint32_t *own_words, *part_words;             /* source_word_total in all */
 };
 
 /* All values are canonical.  Secret: wiped when destroyed. */
