@@ -30,7 +30,7 @@ for t in $targets; do
         tail -40 "$out/$t.log"
         exit 1
     fi
-    awk '/number_of_executed_units/ { n = $2 } /average_exec_per_sec/ { s = $2 } / DONE / { for (i = 1; i < NF; i++) if ($i == "cov:") c = $(i + 1) }
+    awk '/number_of_executed_units/ { n = $2 } /average_exec_per_sec/ { s = $2 } /DONE/ { for (i = 1; i < NF; i++) if ($i == "cov:") c = $(i + 1) }
          END { printf "%10d executions, %6d a second, %5d edges\n", n, s, c }' "$out/$t.log"
 done
 
