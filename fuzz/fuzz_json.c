@@ -26,9 +26,11 @@ static void check_public(struct span file)
     task_init(&t);
     if (!fuzz_ok(&t, snarkjs_public_read(&values, &t, FUZZ_PATH, file, &curve_bls12_381))) return;
     if (snarkjs_public_write(&t, &text, values.value, values.count) != CUZK_OK) abort();
-    if (snarkjs_public_read(&back, &t, FUZZ_PATH, span_of(text.data, text.size), &curve_bls12_381) != CUZK_OK) abort();
+    if (snarkjs_public_read(&back, &t, FUZZ_PATH, span_of(text.data, text.size), &curve_bls12_381) != CUZK_OK)
+        abort();
     if (back.count != values.count) abort();
-    if (values.count > 0 && memcmp(back.value, values.value, values.count * sizeof *values.value) != 0) abort();
+    if (values.count > 0 && memcmp(back.value, values.value, values.count * sizeof *values.value) != 0)
+        abort();
     json_text_fini(&text);
     public_values_fini(&values);
     public_values_fini(&back);

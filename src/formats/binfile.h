@@ -10,9 +10,9 @@
 #define BINFILE_TYPES 16 /* section types below this are remembered; the formats use 1..15 */
 
 struct binfile {
-    const char *path;  /* for messages; borrowed */
-    struct span file;  /* borrowed */
-    char kind[5];      /* "zkey" */
+    const char *path; /* for messages; borrowed */
+    struct span file; /* borrowed */
+    char kind[5];     /* "zkey" */
     uint32_t version;
     uint32_t section_count;
     struct span section[BINFILE_TYPES]; /* data NULL: absent */
@@ -23,17 +23,21 @@ struct binfile {
  * Errors  CUZK_MALFORMED (another kind of file is named as what it is; truncated; a length beyond the end; a repeated section,
  *         with both offsets; bytes after the last section), CUZK_UNSUPPORTED (newer version).
  * Thread  any.  Cost  one step a section. */
-cuzk_status binfile_parse(struct binfile *out, struct task *t, const char *path, struct span file, const char *kind,
-                          uint32_t most_version) MUST_CHECK;
+cuzk_status binfile_parse(struct binfile *out, struct task *t, const char *path, struct span file,
+                          const char *kind, uint32_t most_version) MUST_CHECK;
 
 /** The section of that type; CUZK_MALFORMED names it if it is absent. */
-cuzk_status binfile_section(const struct binfile *b, struct task *t, struct span *out, unsigned type, const char *name) MUST_CHECK;
+cuzk_status binfile_section(const struct binfile *b, struct task *t, struct span *out, unsigned type,
+                            const char *name) MUST_CHECK;
 
 /** As binfile_section, for a section that must hold exactly count items of item_bytes (a product below 2^64). */
-cuzk_status binfile_exact(const struct binfile *b, struct task *t, struct span *out, unsigned type, const char *name,
-                          uint64_t count, uint64_t item_bytes) MUST_CHECK;
+cuzk_status binfile_exact(const struct binfile *b, struct task *t, struct span *out, unsigned type,
+                          const char *name, uint64_t count, uint64_t item_bytes) MUST_CHECK;
 
 /** The byte offset in the file of something inside one of its spans. */
-static inline uint64_t binfile_offset(struct span file, const uint8_t *p) { return (uint64_t)(p - file.data); }
+static inline uint64_t binfile_offset(struct span file, const uint8_t *p)
+{
+    return (uint64_t)(p - file.data);
+}
 
 #endif

@@ -48,9 +48,12 @@ static bool multiply_add(uint64_t *words, size_t word_count, uint64_t factor, ui
 static int digit_value(char c, unsigned base)
 {
     int v = -1;
-    if (c >= '0' && c <= '9') v = c - '0';
-    else if (c >= 'a' && c <= 'f') v = c - 'a' + 10;
-    else if (c >= 'A' && c <= 'F') v = c - 'A' + 10;
+    if (c >= '0' && c <= '9')
+        v = c - '0';
+    else if (c >= 'a' && c <= 'f')
+        v = c - 'a' + 10;
+    else if (c >= 'A' && c <= 'F')
+        v = c - 'A' + 10;
     return v < (int)base ? v : -1;
 }
 

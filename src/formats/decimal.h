@@ -11,6 +11,7 @@ size_t decimal_write(char out[DECIMAL_MOST_DIGITS], const uint64_t *words, size_
 
 enum decimal_verdict { DECIMAL_OK, DECIMAL_NOT_A_NUMBER, DECIMAL_TOO_LARGE };
 /** Reads decimal digits, or hexadecimal ones after 0x, filling word_count words.  Leading zeros are accepted, signs and spaces not. */
-enum decimal_verdict decimal_read(uint64_t *words, size_t word_count, const char *text, size_t size) MUST_CHECK;
+enum decimal_verdict decimal_read(uint64_t *words, size_t word_count, const char *text,
+                                  size_t size) MUST_CHECK;
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* The vector that begins at *at: a count and its points. */
-static cuzk_status read_vector(const struct filparams *p, struct task *t, struct span *out, uint32_t *out_count, uint64_t *at,
-                               const struct group *g, const char *name)
+static cuzk_status read_vector(const struct filparams *p, struct task *t, struct span *out,
+                               uint32_t *out_count, uint64_t *at, const struct group *g, const char *name)
 {
     if (!span_holds(p->file, *at, 4))
         return FAIL_AT(t, p->path, *at, name, ADVICE_CUT, CUZK_MALFORMED,
@@ -17,15 +17,19 @@ static cuzk_status read_vector(const struct filparams *p, struct task *t, struct
     uint64_t bytes = count * (uint64_t)g->encoded_bytes(ENCODING_ZCASH);
     if (!span_holds(p->file, *at + 4, bytes))
         return FAIL_AT(t, p->path, *at, name, ADVICE_CUT, CUZK_MALFORMED,
-                       "%s should have %" PRIu32 " points, %" PRIu64 " bytes, but only %" PRIu64 " are left in the file", name, count,
-                       bytes, (uint64_t)p->file.size - *at - 4);
+                       "%s should have %" PRIu32 " points, %" PRIu64 " bytes, but only %" PRIu64
+                       " are left in the file",
+                       name, count, bytes, (uint64_t)p->file.size - *at - 4);
     *out = span_of(p->file.data + *at + 4, (size_t)bytes);
     *out_count = count;
     *at += 4 + bytes;
     return CUZK_OK;
 }
 
-static uint64_t count_offset(const struct filparams *p, struct span vector) { return binfile_offset(p->file, vector.data) - 4; }
+static uint64_t count_offset(const struct filparams *p, struct span vector)
+{
+    return binfile_offset(p->file, vector.data) - 4;
+}
 
 /* What any key of this layout obeys, whatever the circuit. */
 static cuzk_status check_counts(const struct filparams *p, struct task *t)
@@ -36,14 +40,17 @@ static cuzk_status check_counts(const struct filparams *p, struct task *t)
                        "h has %" PRIu32 " points, which is not one less than a power of two", p->h_count);
     if (p->a_count < inputs || p->a_count > variables)
         return FAIL_AT(t, p->path, count_offset(p, p->a), "a", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "a has %" PRIu32 " points; with %" PRIu64 " inputs and %" PRIu64 " variables it needs at least the one, at "
-                       "most the other", p->a_count, inputs, variables);
+                       "a has %" PRIu32 " points; with %" PRIu64 " inputs and %" PRIu64
+                       " variables it needs at least the one, at "
+                       "most the other",
+                       p->a_count, inputs, variables);
     if (p->b_g1_count != p->b_g2_count)
         return FAIL_AT(t, p->path, count_offset(p, p->b_g2), "b_g2", ADVICE_DAMAGED, CUZK_MALFORMED,
                        "b_g1 has %" PRIu32 " points, but b_g2 %" PRIu32, p->b_g1_count, p->b_g2_count);
     if (p->b_g1_count > variables)
         return FAIL_AT(t, p->path, count_offset(p, p->b_g1), "b_g1", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "b_g1 has %" PRIu32 " points, but there are only %" PRIu64 " variables", p->b_g1_count, variables);
+                       "b_g1 has %" PRIu32 " points, but there are only %" PRIu64 " variables", p->b_g1_count,
+                       variables);
     return CUZK_OK;
 }
 
@@ -55,7 +62,8 @@ cuzk_status filparams_parse(struct filparams *out, struct task *t, const char *p
     TRY(filvk_parse_head(&out->vk, t, path, file));
     if (out->vk.encoding != ENCODING_ZCASH)
         return FAIL_AT(t, path, 0, NULL, "Use the .params file as it was published.", CUZK_UNSUPPORTED,
-                       "this begins with compressed points, as verifying keys (.vk) may; proving keys have uncompressed ones");
+                       "this begins with compressed points, as verifying keys (.vk) may; proving keys have "
+                       "uncompressed ones");
     const struct group *g1 = &out->vk.curve->g1, *g2 = &out->vk.curve->g2;
     uint64_t at = out->vk.bytes;
     TRY(read_vector(out, t, &out->h, &out->h_count, &at, g1, "h"));
@@ -67,8 +75,9 @@ cuzk_status filparams_parse(struct filparams *out, struct task *t, const char *p
     return check_counts(out, t);
 }
 
-cuzk_status filparams_point(const struct filparams *p, struct task *t, struct g_aff *out, const struct span *vector,
-                            enum group_id group, const char *section, uint64_t index, bool subgroup)
+cuzk_status filparams_point(const struct filparams *p, struct task *t, struct g_aff *out,
+                            const struct span *vector, enum group_id group, const char *section,
+                            uint64_t index, bool subgroup)
 {
     const struct group *g = p->vk.curve->group[group];
     const uint8_t *bytes = vector->data + index * g->encoded_bytes(ENCODING_ZCASH);
@@ -76,8 +85,9 @@ cuzk_status filparams_point(const struct filparams *p, struct task *t, struct g_
     bool infinite = check == POINT_OK && g->aff_is_inf(out->w);
     if (check == POINT_OK && !infinite) return CUZK_OK;
     return FAIL_AT(t, p->path, binfile_offset(p->file, bytes), section,
-                   "Do not use this key: it is damaged or forged.  Get it again and compare its digest.", CUZK_KEY_INVALID,
-                   "point %" PRIu64 " of %s %s", index, section, infinite ? "is the point at infinity" : point_check_text(check));
+                   "Do not use this key: it is damaged or forged.  Get it again and compare its digest.",
+                   CUZK_KEY_INVALID, "point %" PRIu64 " of %s %s", index, section,
+                   infinite ? "is the point at infinity" : point_check_text(check));
 }
 
 void filparams_layout_plan(struct filparams_layout *out, const struct filparams_shape *s)
@@ -90,7 +100,8 @@ void filparams_layout_plan(struct filparams_layout *out, const struct filparams_
     out->file_bytes = out->b_g2 + 192 * (uint64_t)s->b_count;
 }
 
-void filparams_layout_write(uint8_t *file, const struct filparams_layout *layout, const struct filparams_shape *s)
+void filparams_layout_write(uint8_t *file, const struct filparams_layout *layout,
+                            const struct filparams_shape *s)
 {
     store_be32(file + layout->h - 4, s->h_count);
     store_be32(file + layout->l - 4, s->l_count);

@@ -7,12 +7,14 @@
 struct filvk {
     const char *path; /* for messages; borrowed, like the spans */
     struct span file;
-    const struct curve *curve;       /* curve_bls12_381 */
-    enum point_encoding encoding;    /* ENCODING_ZCASH, or ENCODING_ZCASH_COMPRESSED: from the flag bits of the first point */
-    struct g_aff alpha1, beta1, beta2, gamma2, delta1, delta2; /* on the curve, in the subgroup, not infinity */
-    uint32_t ic_count;               /* public inputs + 1, at least 1 */
-    struct span ic;                  /* ic_count encoded G1 points, not checked here: filvk_ic, filvk_points */
-    uint64_t bytes;                  /* length of the key from the start of the file */
+    const struct curve *curve; /* curve_bls12_381 */
+    enum point_encoding
+        encoding; /* ENCODING_ZCASH, or ENCODING_ZCASH_COMPRESSED: from the flag bits of the first point */
+    struct g_aff alpha1, beta1, beta2, gamma2, delta1,
+        delta2;        /* on the curve, in the subgroup, not infinity */
+    uint32_t ic_count; /* public inputs + 1, at least 1 */
+    struct span ic;    /* ic_count encoded G1 points, not checked here: filvk_ic, filvk_points */
+    uint64_t bytes;    /* length of the key from the start of the file */
 };
 
 /** Reads a whole .vk file: bytes after the ic points are refused.
@@ -21,7 +23,8 @@ struct filvk {
  * Thread  any.  Cost  six subgroup checks. */
 cuzk_status filvk_parse(struct filvk *out, struct task *t, const char *path, struct span file) MUST_CHECK;
 /** Reads a key that stands at the start of a longer file (.params). */
-cuzk_status filvk_parse_head(struct filvk *out, struct task *t, const char *path, struct span file) MUST_CHECK;
+cuzk_status filvk_parse_head(struct filvk *out, struct task *t, const char *path,
+                             struct span file) MUST_CHECK;
 
 /** Point index < ic_count, decoded and checked (subgroup included; infinity is refused).
  * Errors  CUZK_KEY_INVALID. */
@@ -31,6 +34,7 @@ cuzk_status filvk_points(struct vk_points *out, struct task *t, const struct fil
 
 /** Bytes of an uncompressed key with that many ic points, and the key itself (beta1 and delta1 are not part of vk_points). */
 static inline size_t filvk_file_bytes(uint64_t ic_count) { return 868 + 96 * ic_count; }
-void filvk_write(uint8_t *out, const struct vk_points *vk, const struct g_aff *beta1, const struct g_aff *delta1);
+void filvk_write(uint8_t *out, const struct vk_points *vk, const struct g_aff *beta1,
+                 const struct g_aff *delta1);
 
 #endif

@@ -50,10 +50,14 @@ static enum file_kind identify_zkey(struct span file)
         uint64_t size = load_le64(file.data + at + 4);
         if (load_le32(file.data + at) == 1) {
             switch (load_le32(file.data + at + 12)) {
-            case 1: return FILE_ZKEY_GROTH16;
-            case 2: return FILE_ZKEY_PLONK;
-            case 10: return FILE_ZKEY_FFLONK;
-            default: return FILE_ZKEY_OTHER;
+            case 1:
+                return FILE_ZKEY_GROTH16;
+            case 2:
+                return FILE_ZKEY_PLONK;
+            case 10:
+                return FILE_ZKEY_FFLONK;
+            default:
+                return FILE_ZKEY_OTHER;
             }
         }
         if (!span_holds(file, at + 12, size)) break;
@@ -84,7 +88,8 @@ static enum file_kind identify_text(struct span file)
         if (contains(look, "\"cuzk_trapdoor\"")) return FILE_TRAPDOOR_JSON;
         return FILE_JSON;
     }
-    if (first == '<' && (second == '!' || second == '?' || ((second | 32) >= 'a' && (second | 32) <= 'z'))) return FILE_HTML;
+    if (first == '<' && (second == '!' || second == '?' || ((second | 32) >= 'a' && (second | 32) <= 'z')))
+        return FILE_HTML;
     if (file.size > TEXT_BYTES) return FILE_UNKNOWN;
     for (size_t k = i; k < look.size; k++) {
         if (look.data[k] < ' ' && !is_space(look.data[k])) return FILE_UNKNOWN;
@@ -141,23 +146,33 @@ enum file_kind identify(struct span file)
 static const char *advice_for(enum file_kind kind, enum file_kind wanted)
 {
     switch (kind) {
-    case FILE_EMPTY: return "A copy or download did not finish, or the program that should write the file failed: make it again.";
+    case FILE_EMPTY:
+        return "A copy or download did not finish, or the program that should write the file failed: make it "
+               "again.";
     case FILE_HTML:
-    case FILE_TEXT: return "Most likely a server answered with a message instead of the file: read it, then download again.";
-    case FILE_UNKNOWN: return "Check the path, and that the file was copied whole and in binary mode.";
+    case FILE_TEXT:
+        return "Most likely a server answered with a message instead of the file: read it, then download "
+               "again.";
+    case FILE_UNKNOWN:
+        return "Check the path, and that the file was copied whole and in binary mode.";
     case FILE_ZKEY_PLONK:
-    case FILE_ZKEY_FFLONK: return "cuzk proves Groth16 only: make a key with a Groth16 set-up.";
-    default: break;
+    case FILE_ZKEY_FFLONK:
+        return "cuzk proves Groth16 only: make a key with a Groth16 set-up.";
+    default:
+        break;
     }
-    return kind == wanted ? ADVICE_DAMAGED : "The arguments may be in the wrong order: check which file each of them names.";
+    return kind == wanted ? ADVICE_DAMAGED
+                          : "The arguments may be in the wrong order: check which file each of them names.";
 }
 
-cuzk_status identify_fail(struct task *t, const char *path, struct span file, enum file_kind wanted, const char *reason)
+cuzk_status identify_fail(struct task *t, const char *path, struct span file, enum file_kind wanted,
+                          const char *reason)
 {
     enum file_kind kind = identify(file);
     const char *advice = advice_for(kind, wanted);
     if (kind == FILE_UNKNOWN || kind == wanted)
-        return FAIL_AT(t, path, 0, NULL, advice, CUZK_MALFORMED, "this is not %s: %s", file_kind_text(wanted), reason);
-    return FAIL_AT(t, path, 0, NULL, advice, CUZK_MALFORMED, "this is %s, where %s is needed", file_kind_text(kind),
-                   file_kind_text(wanted));
+        return FAIL_AT(t, path, 0, NULL, advice, CUZK_MALFORMED, "this is not %s: %s", file_kind_text(wanted),
+                       reason);
+    return FAIL_AT(t, path, 0, NULL, advice, CUZK_MALFORMED, "this is %s, where %s is needed",
+                   file_kind_text(kind), file_kind_text(wanted));
 }

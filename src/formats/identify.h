@@ -8,21 +8,21 @@
 enum file_kind {
     FILE_UNKNOWN,
     FILE_EMPTY,
-    FILE_HTML,           /* a page: what a gateway answers instead of a file */
-    FILE_TEXT,           /* a short text that is not JSON */
+    FILE_HTML, /* a page: what a gateway answers instead of a file */
+    FILE_TEXT, /* a short text that is not JSON */
     FILE_R1CS,
     FILE_WTNS,
     FILE_ZKEY_GROTH16,
     FILE_ZKEY_PLONK,
     FILE_ZKEY_FFLONK,
-    FILE_ZKEY_OTHER,     /* cut before its protocol, or a protocol without a name */
+    FILE_ZKEY_OTHER, /* cut before its protocol, or a protocol without a name */
     FILE_PTAU,
     FILE_WASM,
     FILE_PROOF_JSON,
     FILE_PUBLIC_JSON,
     FILE_VK_JSON,
     FILE_TRAPDOOR_JSON,
-    FILE_JSON,           /* none of the above: a circuit's input.json, ... */
+    FILE_JSON, /* none of the above: a circuit's input.json, ... */
     FILE_FIL_PARAMS,
     FILE_FIL_VK,
     FILE_FIL_VK_COMPRESSED,
@@ -37,6 +37,7 @@ const char *file_kind_text(enum file_kind kind); /* "a witness file (.wtns)" */
 
 /** FAILs with CUZK_MALFORMED: path is not `wanted`; if it is another known kind, says which, and that arguments may be swapped;
  * says what to do about empty files and HTML pages.  reason: what the parser saw, e.g. "does not start with \"zkey\"". */
-cuzk_status identify_fail(struct task *t, const char *path, struct span file, enum file_kind wanted, const char *reason);
+cuzk_status identify_fail(struct task *t, const char *path, struct span file, enum file_kind wanted,
+                          const char *reason);
 
 #endif

@@ -42,7 +42,8 @@ static struct scan scan_text(struct span text, char *out)
             /* A token that starts like a number and goes on to the next character that cannot be part of one. */
             size_t end = i;
             bool plain = c >= '1' && c <= '9';
-            while (end < text.size && (is_digit(text.data[end]) || strchr("+-.eE", text.data[end]) != NULL) && text.data[end] != 0) {
+            while (end < text.size && (is_digit(text.data[end]) || strchr("+-.eE", text.data[end]) != NULL) &&
+                   text.data[end] != 0) {
                 plain = plain && is_digit(text.data[end]);
                 end++;
             }
@@ -70,9 +71,11 @@ static cuzk_status load(json_t **out, struct task *t, const char *path, const ch
     char field[64];
     snprintf(field, sizeof field, "line %d, column %d", error.line, error.column);
     if (json_error_code(&error) == json_error_out_of_memory)
-        return FAIL_AT(t, path, ERROR_NO_OFFSET, NULL, NULL, CUZK_NO_MEMORY, "no memory for a JSON text of %zu bytes", size);
+        return FAIL_AT(t, path, ERROR_NO_OFFSET, NULL, NULL, CUZK_NO_MEMORY,
+                       "no memory for a JSON text of %zu bytes", size);
     return FAIL_AT(t, path, error.position < 0 ? ERROR_NO_OFFSET : (uint64_t)error.position, field,
-                   "The file is damaged or was edited by hand: make it again.", CUZK_MALFORMED, "not valid JSON: %s", error.text);
+                   "The file is damaged or was edited by hand: make it again.", CUZK_MALFORMED,
+                   "not valid JSON: %s", error.text);
 }
 
 static bool starts_like(struct span text, json_type top)
@@ -82,19 +85,22 @@ static bool starts_like(struct span text, json_type top)
     return i < text.size && text.data[i] == (top == JSON_OBJECT ? '{' : '[');
 }
 
-cuzk_status json_value_load(json_t **out, struct task *t, const char *path, struct span text, size_t most_bytes, json_type top,
-                            enum file_kind wanted)
+cuzk_status json_value_load(json_t **out, struct task *t, const char *path, struct span text,
+                            size_t most_bytes, json_type top, enum file_kind wanted)
 {
     *out = NULL;
     while (text.size > 0 && text.data[text.size - 1] == 0) text.size--;
     if (!starts_like(text, top))
         return identify_fail(t, path, text, wanted,
-                             top == JSON_OBJECT ? "it is not a JSON object" : "it is not a JSON array of numbers");
+                             top == JSON_OBJECT ? "it is not a JSON object"
+                                                : "it is not a JSON array of numbers");
     enum file_kind kind = identify(text);
-    if (kind != wanted && kind != FILE_JSON) return identify_fail(t, path, text, wanted, "it is another JSON file");
+    if (kind != wanted && kind != FILE_JSON)
+        return identify_fail(t, path, text, wanted, "it is another JSON file");
     if (text.size > most_bytes)
-        return FAIL_AT(t, path, most_bytes, NULL, "Check the path: no file of this kind is that long.", CUZK_TOO_LARGE,
-                       "a JSON text of %zu bytes; at most %zu are read", text.size, most_bytes);
+        return FAIL_AT(t, path, most_bytes, NULL, "Check the path: no file of this kind is that long.",
+                       CUZK_TOO_LARGE, "a JSON text of %zu bytes; at most %zu are read", text.size,
+                       most_bytes);
     struct scan s = scan_text(text, NULL);
     if (s.deepest > JSON_VALUE_MOST_DEPTH)
         return FAIL_AT(t, path, ERROR_NO_OFFSET, NULL, ADVICE_DAMAGED, CUZK_MALFORMED,
@@ -104,7 +110,8 @@ cuzk_status json_value_load(json_t **out, struct task *t, const char *path, stru
     size_t size = text.size + 2 * s.long_integers;
     char *quoted = malloc(size);
     if (quoted == NULL)
-        return FAIL_AT(t, path, ERROR_NO_OFFSET, NULL, NULL, CUZK_NO_MEMORY, "no memory for a JSON text of %zu bytes", size);
+        return FAIL_AT(t, path, ERROR_NO_OFFSET, NULL, NULL, CUZK_NO_MEMORY,
+                       "no memory for a JSON text of %zu bytes", size);
     scan_text(text, quoted);
     cuzk_status status = load(out, t, path, quoted, size);
     explicit_bzero(quoted, size);
@@ -119,8 +126,9 @@ static bool is_below(const uint64_t *a, const uint64_t *b, size_t word_count)
     return false;
 }
 
-cuzk_status json_value_number(uint64_t *words, struct task *t, const char *path, const json_t *value, size_t word_count,
-                              const uint64_t *modulus, const char *modulus_name, const char *name)
+cuzk_status json_value_number(uint64_t *words, struct task *t, const char *path, const json_t *value,
+                              size_t word_count, const uint64_t *modulus, const char *modulus_name,
+                              const char *name)
 {
     enum decimal_verdict verdict = DECIMAL_NOT_A_NUMBER;
     if (value == NULL)
@@ -133,10 +141,11 @@ cuzk_status json_value_number(uint64_t *words, struct task *t, const char *path,
         verdict = DECIMAL_OK;
     }
     if (verdict == DECIMAL_NOT_A_NUMBER)
-        return FAIL_AT(t, path, ERROR_NO_OFFSET, name, "Write it as a decimal string, for example \"123\".", CUZK_MALFORMED,
-                       "%s is not a non-negative integer", name);
+        return FAIL_AT(t, path, ERROR_NO_OFFSET, name, "Write it as a decimal string, for example \"123\".",
+                       CUZK_MALFORMED, "%s is not a non-negative integer", name);
     if (verdict == DECIMAL_TOO_LARGE || !is_below(words, modulus, word_count))
-        return FAIL_AT(t, path, ERROR_NO_OFFSET, name, "Reduce it, or make the file again with a correct tool.", CUZK_MALFORMED,
+        return FAIL_AT(t, path, ERROR_NO_OFFSET, name,
+                       "Reduce it, or make the file again with a correct tool.", CUZK_MALFORMED,
                        "%s is not smaller than %s", name, modulus_name);
     return CUZK_OK;
 }

@@ -12,6 +12,7 @@ void proof_encode(uint8_t out[PROOF_BYTES], const struct proof_points *proof);
  * In      path: for messages (NULL: none).  count: how many are expected; bytes.size must be count * PROOF_BYTES.
  * Out     points on the curve, in the subgroup, not infinity.
  * Errors  CUZK_MALFORMED names the partition, the point (A, B, C), its offset and what is wrong.  Thread  any. */
-cuzk_status proof_decode(struct proof_points *out, struct task *t, const char *path, struct span bytes, size_t count) MUST_CHECK;
+cuzk_status proof_decode(struct proof_points *out, struct task *t, const char *path, struct span bytes,
+                         size_t count) MUST_CHECK;
 
 #endif

@@ -13,7 +13,8 @@ static cuzk_status read_header(struct ptau *p, struct task *t, const struct binf
     uint32_t n8q = s.size < 4 ? 0 : load_le32(s.data);
     if (s.size < 4 || s.size != 12 + (uint64_t)n8q)
         return FAIL_AT(t, p->path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the header section has %zu bytes, which does not fit a field of %" PRIu32 " bytes", s.size, n8q);
+                       "the header section has %zu bytes, which does not fit a field of %" PRIu32 " bytes",
+                       s.size, n8q);
     p->curve = curve_by_fp_modulus(span_of(s.data + 4, n8q));
     if (p->curve == NULL)
         return FAIL_AT(t, p->path, at + 4, "q", "Use powers of tau for bn128 or bls12381.", CUZK_UNSUPPORTED,
@@ -21,7 +22,8 @@ static cuzk_status read_header(struct ptau *p, struct task *t, const struct binf
     uint32_t power = load_le32(s.data + 4 + n8q);
     if (power > p->curve->fr.two_adicity)
         return FAIL_AT(t, p->path, at + 4 + n8q, "power", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "a power of %" PRIu32 " is above the %u of %s", power, p->curve->fr.two_adicity, p->curve->snarkjs_name);
+                       "a power of %" PRIu32 " is above the %u of %s", power, p->curve->fr.two_adicity,
+                       p->curve->snarkjs_name);
     p->power = power;
     p->ceremony_power = load_le32(s.data + 8 + n8q);
     return CUZK_OK;

@@ -16,9 +16,9 @@ struct ptau {
     struct span beta_tau_g1;  /* 2^power */
     struct span beta_g2;      /* 1 */
     struct span contributions;
-    bool prepared;            /* sections 12..15 are there; level k starts 2^k - 1 points into each */
-    struct span lagrange_tau_g1;       /* levels 0..power+1 */
-    struct span lagrange_tau_g2;       /* levels 0..power */
+    bool prepared;               /* sections 12..15 are there; level k starts 2^k - 1 points into each */
+    struct span lagrange_tau_g1; /* levels 0..power+1 */
+    struct span lagrange_tau_g2; /* levels 0..power */
     struct span lagrange_alpha_tau_g1; /* levels 0..power */
     struct span lagrange_beta_tau_g1;  /* levels 0..power */
 };

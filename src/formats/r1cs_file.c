@@ -19,18 +19,20 @@ cuzk_status r1cs_file_parse(struct r1cs_file *out, struct task *t, const char *p
     TRY(binfile_section(&b, t, &head, 1, "header"));
     uint64_t at = binfile_offset(file, head.data);
     if (head.size < 4)
-        return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED, "the header section has %zu bytes", head.size);
+        return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
+                       "the header section has %zu bytes", head.size);
     uint32_t width = load_le32(head.data);
     if (width != VALUE_BYTES)
         return FAIL_AT(t, path, at, "n8", NULL, CUZK_UNSUPPORTED,
-                       "coefficients of %" PRIu32 " bytes are not supported (BN254 and BLS12-381 have %d)", width, VALUE_BYTES);
+                       "coefficients of %" PRIu32 " bytes are not supported (BN254 and BLS12-381 have %d)",
+                       width, VALUE_BYTES);
     if (head.size != HEADER_BYTES)
-        return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED, "the header section has %zu bytes instead of %d",
-                       head.size, HEADER_BYTES);
+        return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
+                       "the header section has %zu bytes instead of %d", head.size, HEADER_BYTES);
     out->curve = curve_by_fr_modulus(span_of(head.data + 4, VALUE_BYTES));
     if (out->curve == NULL)
-        return FAIL_AT(t, path, at + 4, "prime", "Compile the circuit for bn128 or bls12381.", CUZK_UNSUPPORTED,
-                       "the prime is the scalar field of neither BN254 nor BLS12-381");
+        return FAIL_AT(t, path, at + 4, "prime", "Compile the circuit for bn128 or bls12381.",
+                       CUZK_UNSUPPORTED, "the prime is the scalar field of neither BN254 nor BLS12-381");
     const uint8_t *p = head.data + 4 + VALUE_BYTES;
     out->path = path;
     out->file = file;
@@ -43,7 +45,8 @@ cuzk_status r1cs_file_parse(struct r1cs_file *out, struct task *t, const char *p
     uint64_t n_public = (uint64_t)out->n_outputs + out->n_public_inputs;
     if (n_public >= out->n_wires)
         return FAIL_AT(t, path, at + 4 + VALUE_BYTES, "nWires", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "%" PRIu32 " wires cannot hold the constant and %" PRIu64 " public signals", out->n_wires, n_public);
+                       "%" PRIu32 " wires cannot hold the constant and %" PRIu64 " public signals",
+                       out->n_wires, n_public);
     out->n_public = (uint32_t)n_public;
     TRY(binfile_section(&b, t, &out->constraints, 2, "constraints"));
     if (out->constraints.size / CONSTRAINT_BYTES < out->n_constraints)
@@ -89,12 +92,14 @@ static cuzk_status enter_side(struct r1cs_reader *r, struct task *t, bool *end)
         }
         if (!span_holds(f->constraints, r->at, 4))
             return FAIL_AT(t, f->path, file_offset(r), "constraints", ADVICE_DAMAGED, CUZK_MALFORMED,
-                           "the section ends inside constraint %" PRIu32 " of %" PRIu32, r->constraint, f->n_constraints);
+                           "the section ends inside constraint %" PRIu32 " of %" PRIu32, r->constraint,
+                           f->n_constraints);
         uint32_t count = load_le32(f->constraints.data + r->at);
         if (!span_holds(f->constraints, r->at + 4, (uint64_t)count * TERM_BYTES))
             return FAIL_AT(t, f->path, file_offset(r), "constraints", ADVICE_DAMAGED, CUZK_MALFORMED,
-                           "%c of constraint %" PRIu32 " should have %" PRIu32 " terms, which is beyond the end of the section",
-                           "ABC"[r->side], r->constraint, count);
+                           "%c of constraint %" PRIu32 " should have %" PRIu32
+                           " terms, which is beyond the end of the section",
+                           "ABC"[r->side], r -> constraint, count);
         r->at += 4;
         r->terms_left = count;
     }
@@ -115,12 +120,12 @@ cuzk_status r1cs_reader_next(struct r1cs_reader *r, struct task *t, struct r1cs_
     words_from_le(out->value.w, p + 4, 4);
     if (out->wire >= f->n_wires)
         return FAIL_AT(t, f->path, file_offset(r), "wire", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "%c of constraint %" PRIu32 " names wire %" PRIu32 ", but there are only %" PRIu32, "ABC"[r->side],
-                       r->constraint, out->wire, f->n_wires);
+                       "%c of constraint %" PRIu32 " names wire %" PRIu32 ", but there are only %" PRIu32,
+                       "ABC"[r->side], r -> constraint, out -> wire, f -> n_wires);
     if (!f->curve->fr.int_is_canonical(&out->value))
         return FAIL_AT(t, f->path, file_offset(r) + 4, "coefficient", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "a coefficient in %c of constraint %" PRIu32 " is not smaller than the field's prime", "ABC"[r->side],
-                       r->constraint);
+                       "a coefficient in %c of constraint %" PRIu32 " is not smaller than the field's prime",
+                       "ABC"[r->side], r -> constraint);
     r->at += TERM_BYTES;
     r->terms_left--;
     return CUZK_OK;

@@ -16,8 +16,10 @@ struct json_text {
 void json_text_fini(struct json_text *text); /* legal on a zeroed one */
 
 /** Errors  CUZK_NO_MEMORY.  Thread  any. */
-cuzk_status snarkjs_proof_write(struct task *t, struct json_text *out, const struct curve *c, const struct proof_points *proof) MUST_CHECK;
-cuzk_status snarkjs_public_write(struct task *t, struct json_text *out, const struct fr_int *values, uint64_t count) MUST_CHECK;
+cuzk_status snarkjs_proof_write(struct task *t, struct json_text *out, const struct curve *c,
+                                const struct proof_points *proof) MUST_CHECK;
+cuzk_status snarkjs_public_write(struct task *t, struct json_text *out, const struct fr_int *values,
+                                 uint64_t count) MUST_CHECK;
 /** vk_alphabeta_12 is computed (one pairing). */
 cuzk_status snarkjs_vk_write(struct task *t, struct json_text *out, const struct vk_points *vk) MUST_CHECK;
 
@@ -31,6 +33,7 @@ cuzk_status snarkjs_proof_read(struct proof_points *out, struct task *t, const c
 cuzk_status snarkjs_public_read(struct public_values *out, struct task *t, const char *path, struct span text,
                                 const struct curve *c) MUST_CHECK;
 /** The curve is taken from the text (absent: bn128, as old snarkjs wrote).  nPublic must agree with IC; vk_alphabeta_12 is not used. */
-cuzk_status snarkjs_vk_read(struct vk_points *out, struct task *t, const char *path, struct span text) MUST_CHECK;
+cuzk_status snarkjs_vk_read(struct vk_points *out, struct task *t, const char *path,
+                            struct span text) MUST_CHECK;
 
 #endif

@@ -111,8 +111,10 @@ static void put_point(struct writer *w, const char *key, const struct group *g, 
     }
     open_level(w, key, '[');
     for (unsigned i = 0; i < 3; i++) {
-        if (degree == 1) put_number(w, xyz[i].w, 6);
-        else put_fp2(w, xyz + 2 * i);
+        if (degree == 1)
+            put_number(w, xyz[i].w, 6);
+        else
+            put_fp2(w, xyz + 2 * i);
     }
     close_level(w, ']');
 }
@@ -129,7 +131,8 @@ static cuzk_status finish(struct writer *w, struct task *t, struct json_text *ou
     return CUZK_OK;
 }
 
-cuzk_status snarkjs_proof_write(struct task *t, struct json_text *out, const struct curve *c, const struct proof_points *proof)
+cuzk_status snarkjs_proof_write(struct task *t, struct json_text *out, const struct curve *c,
+                                const struct proof_points *proof)
 {
     struct writer w = { 0 };
     open_level(&w, NULL, '{');
@@ -142,7 +145,8 @@ cuzk_status snarkjs_proof_write(struct task *t, struct json_text *out, const str
     return finish(&w, t, out);
 }
 
-cuzk_status snarkjs_public_write(struct task *t, struct json_text *out, const struct fr_int *values, uint64_t count)
+cuzk_status snarkjs_public_write(struct task *t, struct json_text *out, const struct fr_int *values,
+                                 uint64_t count)
 {
     struct writer w = { 0 };
     open_level(&w, NULL, '[');

@@ -9,19 +9,26 @@
 
 #define FR_WORDS   4
 #define MOST_BYTES 65536
-#define WARNING "THE HOLDER OF THIS FILE CAN FORGE PROOFS.  For development and tests only; never use its keys for anything of value."
+#define WARNING                                                                                          \
+    "THE HOLDER OF THIS FILE CAN FORGE PROOFS.  For development and tests only; never use its keys for " \
+    "anything of value."
 
 #define SECRETS 5
 static const char *const secret_names[SECRETS] = { "tau", "alpha", "beta", "gamma", "delta" };
 
-static const char *layout_name(enum root_convention layout) { return layout == ROOT_SNARKJS ? "snarkjs" : "bellman"; }
+static const char *layout_name(enum root_convention layout)
+{
+    return layout == ROOT_SNARKJS ? "snarkjs" : "bellman";
+}
 
 cuzk_status trapdoor_file_write(struct task *t, const char *path, const struct trapdoor *secrets)
 {
-    const struct fr_int *values[SECRETS] = { &secrets->tau, &secrets->alpha, &secrets->beta, &secrets->gamma, &secrets->delta };
+    const struct fr_int *values[SECRETS] = { &secrets->tau, &secrets->alpha, &secrets->beta, &secrets->gamma,
+                                             &secrets->delta };
     char text[2048], digits[DECIMAL_MOST_DIGITS];
     int n = snprintf(text, sizeof text,
-                     "{\n \"warning\": \"" WARNING "\",\n \"cuzk_trapdoor\": 1,\n \"curve\": \"%s\",\n \"layout\": \"%s\"",
+                     "{\n \"warning\": \"" WARNING
+                     "\",\n \"cuzk_trapdoor\": 1,\n \"curve\": \"%s\",\n \"layout\": \"%s\"",
                      secrets->curve->snarkjs_name, layout_name(secrets->layout));
     for (int i = 0; i < SECRETS; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, ",\n \"%s\": \"%.*s\"", secret_names[i],
@@ -53,10 +60,11 @@ static cuzk_status read_secrets(struct trapdoor *out, struct task *t, const char
     struct fr_int *values[SECRETS] = { &out->tau, &out->alpha, &out->beta, &out->gamma, &out->delta };
     for (int i = 0; i < SECRETS; i++) {
         const json_t *value = json_object_get(root, secret_names[i]);
-        TRY(json_value_number(values[i]->w, t, path, value, FR_WORDS, out->curve->fr.modulus.w, "the scalar field's prime r",
-                              secret_names[i]));
+        TRY(json_value_number(values[i]->w, t, path, value, FR_WORDS, out->curve->fr.modulus.w,
+                              "the scalar field's prime r", secret_names[i]));
         if ((values[i]->w[0] | values[i]->w[1] | values[i]->w[2] | values[i]->w[3]) == 0)
-            return FAIL_AT(t, path, ERROR_NO_OFFSET, secret_names[i], NULL, CUZK_MALFORMED, "%s is zero", secret_names[i]);
+            return FAIL_AT(t, path, ERROR_NO_OFFSET, secret_names[i], NULL, CUZK_MALFORMED, "%s is zero",
+                           secret_names[i]);
     }
     return CUZK_OK;
 }
@@ -70,7 +78,8 @@ cuzk_status trapdoor_file_read(struct trapdoor *out, struct task *t, const char 
     for (int i = 0; i < SECRETS; i++) {
         json_t *value = json_object_get(root, secret_names[i]);
         /* jansson hands its own copy of the digits out as const; nobody else reads them before they are freed. */
-        if (json_is_string(value)) wipe((char *)(uintptr_t)json_string_value(value), json_string_length(value));
+        if (json_is_string(value))
+            wipe((char *)(uintptr_t)json_string_value(value), json_string_length(value));
     }
     json_decref(root);
     if (status != CUZK_OK) wipe(out, sizeof *out);

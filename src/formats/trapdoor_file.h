@@ -13,6 +13,7 @@ struct trapdoor {
 /** Writes path as JSON with a warning inside it, mode 0600.  Errors  CUZK_IO, CUZK_NO_MEMORY. */
 cuzk_status trapdoor_file_write(struct task *t, const char *path, const struct trapdoor *secrets) MUST_CHECK;
 /** Errors  CUZK_MALFORMED with file and field; out is wiped then. */
-cuzk_status trapdoor_file_read(struct trapdoor *out, struct task *t, const char *path, struct span text) MUST_CHECK;
+cuzk_status trapdoor_file_read(struct trapdoor *out, struct task *t, const char *path,
+                               struct span text) MUST_CHECK;
 
 #endif

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define FR_BYTES 32
+#define FR_BYTES     32
 #define ADVICE_CURVE "Use a key for bn128 or bls12381."
 
 enum protocol { PROTOCOL_GROTH16 = 1, PROTOCOL_PLONK = 2, PROTOCOL_FFLONK = 10 };
@@ -35,11 +35,13 @@ struct cursor {
     uint64_t at;
 };
 
-static cuzk_status want(struct cursor *c, struct task *t, const uint8_t **out, uint64_t bytes, const char *field)
+static cuzk_status want(struct cursor *c, struct task *t, const uint8_t **out, uint64_t bytes,
+                        const char *field)
 {
     if (!span_holds(c->s, c->at, bytes))
-        return FAIL_AT(t, c->b->path, binfile_offset(c->b->file, c->s.data) + c->at, field, ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the header section ends after %zu bytes, inside or before %s", c->s.size, field);
+        return FAIL_AT(t, c->b->path, binfile_offset(c->b->file, c->s.data) + c->at, field, ADVICE_DAMAGED,
+                       CUZK_MALFORMED, "the header section ends after %zu bytes, inside or before %s",
+                       c->s.size, field);
     *out = c->s.data + c->at;
     c->at += bytes;
     return CUZK_OK;
@@ -55,8 +57,9 @@ static cuzk_status read_curve(struct cursor *c, struct task *t, const struct cur
     uint32_t n8q = load_le32(p);
     if (n8q != curve_bn254.fp_bytes && n8q != curve_bls12_381.fp_bytes)
         return FAIL_AT(t, path, offset_of(c, p), "n8q", ADVICE_CURVE, CUZK_UNSUPPORTED,
-                       "a base field of %" PRIu32 " bytes belongs to no supported curve (BN254: %u, BLS12-381: %u)", n8q,
-                       curve_bn254.fp_bytes, curve_bls12_381.fp_bytes);
+                       "a base field of %" PRIu32
+                       " bytes belongs to no supported curve (BN254: %u, BLS12-381: %u)",
+                       n8q, curve_bn254.fp_bytes, curve_bls12_381.fp_bytes);
     TRY(want(c, t, &p, n8q, "q"));
     const struct curve *curve = curve_by_fp_modulus(span_of(p, n8q));
     if (curve == NULL)
@@ -66,11 +69,13 @@ static cuzk_status read_curve(struct cursor *c, struct task *t, const struct cur
     uint32_t n8r = load_le32(p);
     if (n8r != FR_BYTES)
         return FAIL_AT(t, path, offset_of(c, p), "n8r", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "scalars of %" PRIu32 " bytes, but those of %s have %d", n8r, curve->snarkjs_name, FR_BYTES);
+                       "scalars of %" PRIu32 " bytes, but those of %s have %d", n8r, curve->snarkjs_name,
+                       FR_BYTES);
     TRY(want(c, t, &p, FR_BYTES, "r"));
     if (curve_by_fr_modulus(span_of(p, FR_BYTES)) != curve)
         return FAIL_AT(t, path, offset_of(c, p), "r", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the scalar field's prime is not that of %s, the curve that q names", curve->snarkjs_name);
+                       "the scalar field's prime is not that of %s, the curve that q names",
+                       curve->snarkjs_name);
     *out = curve;
     return CUZK_OK;
 }
@@ -84,8 +89,8 @@ static cuzk_status read_sizes(struct zkey *z, struct cursor *c, struct task *t)
     uint32_t domain = load_le32(p + 8);
     if (z->n_public >= z->n_vars)
         return FAIL_AT(t, z->path, offset_of(c, p + 4), "nPublic", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "%" PRIu32 " public signals do not fit beside the constant into %" PRIu32 " variables", z->n_public,
-                       z->n_vars);
+                       "%" PRIu32 " public signals do not fit beside the constant into %" PRIu32 " variables",
+                       z->n_public, z->n_vars);
     if (domain == 0 || (domain & (domain - 1)) != 0)
         return FAIL_AT(t, z->path, offset_of(c, p + 8), "domainSize", ADVICE_DAMAGED, CUZK_MALFORMED,
                        "the domain size %" PRIu32 " is not a power of two", domain);
@@ -93,24 +98,26 @@ static cuzk_status read_sizes(struct zkey *z, struct cursor *c, struct task *t)
     z->domain_log2 = (unsigned)__builtin_ctz(domain);
     if (z->domain_log2 > z->curve->fr.two_adicity)
         return FAIL_AT(t, z->path, offset_of(c, p + 8), "domainSize", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "a domain of 2^%u does not exist in the scalar field of %s (at most 2^%u)", z->domain_log2,
-                       z->curve->snarkjs_name, z->curve->fr.two_adicity);
+                       "a domain of 2^%u does not exist in the scalar field of %s (at most 2^%u)",
+                       z->domain_log2, z->curve->snarkjs_name, z->curve->fr.two_adicity);
     if (domain <= z->n_public)
         return FAIL_AT(t, z->path, offset_of(c, p + 8), "domainSize", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "a domain of %" PRIu32 " has no room for the rows of %" PRIu32 " public signals and the constant", domain,
-                       z->n_public);
+                       "a domain of %" PRIu32 " has no room for the rows of %" PRIu32
+                       " public signals and the constant",
+                       domain, z->n_public);
     return CUZK_OK;
 }
 
-static cuzk_status read_point(struct g_aff *out, const struct zkey *z, struct cursor *c, struct task *t, const struct group *g,
-                              const char *name)
+static cuzk_status read_point(struct g_aff *out, const struct zkey *z, struct cursor *c, struct task *t,
+                              const struct group *g, const char *name)
 {
     const uint8_t *p;
     TRY(want(c, t, &p, g->aff_bytes, name));
     TRY(zkey_point_verdict(z, t, name, p, 0, g->aff_check(p, true)));
     if (g->aff_is_inf(p))
-        return FAIL_AT(t, z->path, offset_of(c, p), name, "Do not use this key: whoever made it could forge proofs.",
-                       CUZK_KEY_INVALID, "%s is the point at infinity", name);
+        return FAIL_AT(t, z->path, offset_of(c, p), name,
+                       "Do not use this key: whoever made it could forge proofs.", CUZK_KEY_INVALID,
+                       "%s is the point at infinity", name);
     memset(out, 0, sizeof *out);
     memcpy(out->w, p, g->aff_bytes);
     return CUZK_OK;
@@ -130,8 +137,9 @@ static cuzk_status read_header(struct zkey *z, struct task *t, const struct binf
     TRY(read_point(&z->delta1, z, &c, t, g1, "delta1"));
     TRY(read_point(&z->delta2, z, &c, t, g2, "delta2"));
     if (c.at != c.s.size)
-        return FAIL_AT(t, z->path, binfile_offset(b->file, c.s.data) - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the header section has %zu bytes instead of %" PRIu64, c.s.size, c.at);
+        return FAIL_AT(t, z->path, binfile_offset(b->file, c.s.data) - 8, "header", ADVICE_DAMAGED,
+                       CUZK_MALFORMED, "the header section has %zu bytes instead of %" PRIu64, c.s.size,
+                       c.at);
     return CUZK_OK;
 }
 
@@ -142,13 +150,15 @@ static cuzk_status read_coefs(struct zkey *z, struct task *t, const struct binfi
     uint64_t at = binfile_offset(b->file, s.data);
     if (s.size < 4 || (s.size - 4) % ZKEY_COEF_BYTES != 0)
         return FAIL_AT(t, z->path, at - 8, "coefficients", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "section 4 (coefficients) has %zu bytes, which is not 4 and a multiple of %d", s.size, ZKEY_COEF_BYTES);
+                       "section 4 (coefficients) has %zu bytes, which is not 4 and a multiple of %d", s.size,
+                       ZKEY_COEF_BYTES);
     uint32_t stated = load_le32(s.data);
     z->coefs = span_of(s.data + 4, s.size - 4);
     z->n_coefs = (s.size - 4) / ZKEY_COEF_BYTES;
     if (stated != z->n_coefs)
         return FAIL_AT(t, z->path, at, "nCoefs", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "section 4 announces %" PRIu32 " coefficients, but its length holds %" PRIu64, stated, z->n_coefs);
+                       "section 4 announces %" PRIu32 " coefficients, but its length holds %" PRIu64, stated,
+                       z->n_coefs);
     return CUZK_OK;
 }
 
@@ -182,20 +192,24 @@ cuzk_status zkey_coef_read(const struct zkey *z, struct task *t, struct zkey_coe
     out->wire = load_le32(p + 8);
     if (matrix > 1)
         return FAIL_AT(t, z->path, binfile_offset(z->file, p), "matrix", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "coefficient %" PRIu64 " belongs to matrix %" PRIu32 "; there are only 0 (A) and 1 (B)", index, matrix);
+                       "coefficient %" PRIu64 " belongs to matrix %" PRIu32
+                       "; there are only 0 (A) and 1 (B)",
+                       index, matrix);
     if (out->row >= z->domain_size)
-        return FAIL_AT(t, z->path, binfile_offset(z->file, p + 4), "constraint", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "coefficient %" PRIu64 " stands in row %" PRIu32 ", but the domain has %" PRIu64 " rows", index, out->row,
-                       z->domain_size);
+        return FAIL_AT(
+            t, z->path, binfile_offset(z->file, p + 4), "constraint", ADVICE_DAMAGED, CUZK_MALFORMED,
+            "coefficient %" PRIu64 " stands in row %" PRIu32 ", but the domain has %" PRIu64 " rows", index,
+            out->row, z->domain_size);
     if (out->wire >= z->n_vars)
         return FAIL_AT(t, z->path, binfile_offset(z->file, p + 8), "signal", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "coefficient %" PRIu64 " names variable %" PRIu32 ", but there are only %" PRIu32, index, out->wire,
-                       z->n_vars);
+                       "coefficient %" PRIu64 " names variable %" PRIu32 ", but there are only %" PRIu32,
+                       index, out->wire, z->n_vars);
     struct fr_int stored;
     words_from_le(stored.w, p + 12, 4);
     if (!z->curve->fr.int_is_canonical(&stored))
         return FAIL_AT(t, z->path, binfile_offset(z->file, p + 12), "value", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the value of coefficient %" PRIu64 " is not smaller than the scalar field's prime", index);
+                       "the value of coefficient %" PRIu64 " is not smaller than the scalar field's prime",
+                       index);
     /* Stored is v R^2; read as an element in Montgomery form it stands for v R, which is v's own Montgomery form. */
     struct fr twice;
     struct fr_int once;
@@ -205,11 +219,11 @@ cuzk_status zkey_coef_read(const struct zkey *z, struct task *t, struct zkey_coe
     return CUZK_OK;
 }
 
-cuzk_status zkey_point_verdict(const struct zkey *z, struct task *t, const char *section, const uint8_t *point, uint64_t index,
-                               enum point_check check)
+cuzk_status zkey_point_verdict(const struct zkey *z, struct task *t, const char *section,
+                               const uint8_t *point, uint64_t index, enum point_check check)
 {
     if (check == POINT_OK) return CUZK_OK;
     return FAIL_AT(t, z->path, binfile_offset(z->file, point), section,
-                   "Do not use this key: it is damaged or forged.  Get it again and compare its digest.", CUZK_KEY_INVALID,
-                   "point %" PRIu64 " of %s %s", index, section, point_check_text(check));
+                   "Do not use this key: it is damaged or forged.  Get it again and compare its digest.",
+                   CUZK_KEY_INVALID, "point %" PRIu64 " of %s %s", index, section, point_check_text(check));
 }

@@ -7,7 +7,8 @@
 
 static uint64_t header_bytes(const struct curve *c)
 {
-    return 4 + c->fp_bytes + 4 + FR_BYTES + 12 + 3 * (uint64_t)c->g1.aff_bytes + 3 * (uint64_t)c->g2.aff_bytes;
+    return 4 + c->fp_bytes + 4 + FR_BYTES + 12 + 3 * (uint64_t)c->g1.aff_bytes +
+           3 * (uint64_t)c->g2.aff_bytes;
 }
 
 #define SECTIONS 10
@@ -17,16 +18,25 @@ static uint64_t section_bytes(const struct zkey_shape *s, unsigned type)
 {
     const uint64_t g1 = s->curve->g1.aff_bytes, g2 = s->curve->g2.aff_bytes;
     switch (type) {
-    case 1: return 4;
-    case 2: return header_bytes(s->curve);
-    case 3: return ((uint64_t)s->n_public + 1) * g1;
-    case 4: return 4 + s->n_coefs * ZKEY_COEF_BYTES;
+    case 1:
+        return 4;
+    case 2:
+        return header_bytes(s->curve);
+    case 3:
+        return ((uint64_t)s->n_public + 1) * g1;
+    case 4:
+        return 4 + s->n_coefs * ZKEY_COEF_BYTES;
     case 5:
-    case 6: return s->n_vars * g1;
-    case 7: return s->n_vars * g2;
-    case 8: return ((uint64_t)s->n_vars - s->n_public - 1) * g1;
-    case 9: return s->domain_size * g1;
-    default: return 64 + 4; /* 10: circuit hash, no contributions */
+    case 6:
+        return s->n_vars * g1;
+    case 7:
+        return s->n_vars * g2;
+    case 8:
+        return ((uint64_t)s->n_vars - s->n_public - 1) * g1;
+    case 9:
+        return s->domain_size * g1;
+    default:
+        return 64 + 4; /* 10: circuit hash, no contributions */
     }
 }
 

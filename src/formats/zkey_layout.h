@@ -13,9 +13,9 @@ struct zkey_shape {
 
 /* Byte offsets in the file of the first element of each section's content. */
 struct zkey_layout {
-    uint64_t header_points; /* alpha1, beta1, beta2, gamma2, delta1, delta2, packed */
+    uint64_t header_points;              /* alpha1, beta1, beta2, gamma2, delta1, delta2, packed */
     uint64_t ic, coefs, a, b1, b2, c, h; /* as in struct zkey; coefs: the first record */
-    uint64_t circuit_hash;  /* the 64 bytes that begin section 10 */
+    uint64_t circuit_hash;               /* the 64 bytes that begin section 10 */
     uint64_t file_bytes;
 };
 

@@ -83,9 +83,9 @@ struct blob sample_zkey(struct prng *rng, const struct curve *c, uint32_t n_publ
     memset(b.data, 0, b.size);
     zkey_layout_write(b.data, &at, &shape);
     uint8_t *p = put_points(b.data + at.header_points, rng, &c->g1, 2); /* alpha1, beta1 */
-    p = put_points(p, rng, &c->g2, 2);                                   /* beta2, gamma2 */
-    p = put_points(p, rng, &c->g1, 1);                                   /* delta1 */
-    put_points(p, rng, &c->g2, 1);                                       /* delta2 */
+    p = put_points(p, rng, &c->g2, 2);                                  /* beta2, gamma2 */
+    p = put_points(p, rng, &c->g1, 1);                                  /* delta1 */
+    put_points(p, rng, &c->g2, 1);                                      /* delta2 */
     put_points(b.data + at.ic, rng, &c->g1, n_public + 1);
     put_points(b.data + at.a, rng, &c->g1, SAMPLE_VARS);
     put_points(b.data + at.b1, rng, &c->g1, SAMPLE_VARS);
@@ -93,7 +93,9 @@ struct blob sample_zkey(struct prng *rng, const struct curve *c, uint32_t n_publ
     put_points(b.data + at.c, rng, &c->g1, SAMPLE_VARS - n_public - 1);
     put_points(b.data + at.h, rng, &c->g1, SAMPLE_DOMAIN);
     for (unsigned i = 0; i < SAMPLE_COEFS; i++) {
-        struct zkey_coef coef = { .matrix = i & 1, .row = i / 2, .wire = (uint32_t)prng_below(rng, SAMPLE_VARS) };
+        struct zkey_coef coef = { .matrix = i & 1,
+                                  .row = i / 2,
+                                  .wire = (uint32_t)prng_below(rng, SAMPLE_VARS) };
         struct fr_int v;
         random_scalar(&v, rng, c);
         c->fr.from_int(&coef.value, &v);
@@ -163,7 +165,8 @@ struct blob sample_r1cs(struct prng *rng, const struct curve *c)
     return b;
 }
 
-static void append_points(struct blob *b, uint32_t type, struct prng *rng, const struct group *g, uint64_t count)
+static void append_points(struct blob *b, uint32_t type, struct prng *rng, const struct group *g,
+                          uint64_t count)
 {
     uint8_t *p = take(count * g->aff_bytes);
     put_points(p, rng, g, count);
@@ -196,7 +199,8 @@ struct blob sample_ptau(struct prng *rng, const struct curve *c, unsigned power,
     return b;
 }
 
-static uint8_t *put_encoded(uint8_t *p, struct prng *rng, const struct group *g, enum point_encoding e, uint64_t count)
+static uint8_t *put_encoded(uint8_t *p, struct prng *rng, const struct group *g, enum point_encoding e,
+                            uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++, p += g->encoded_bytes(e)) {
         struct g_aff point;
@@ -233,7 +237,9 @@ struct blob sample_filvk(struct prng *rng, uint32_t ic_count, bool compressed)
 struct blob sample_filparams(struct prng *rng, size_t trailing)
 {
     const struct curve *c = &curve_bls12_381;
-    const struct filparams_shape shape = { .ic_count = 2, .h_count = 3, .l_count = 3, .a_count = 4, .b_count = 2 };
+    const struct filparams_shape shape = {
+        .ic_count = 2, .h_count = 3, .l_count = 3, .a_count = 4, .b_count = 2
+    };
     struct filparams_layout at;
     filparams_layout_plan(&at, &shape);
     struct blob vk = sample_filvk(rng, 2, false);
@@ -318,7 +324,8 @@ void sample_sections_reorder(struct blob *b, bool backwards)
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t type = backwards ? 63 - i : i;
         size_t offset, size;
-        if (sample_section(b, type, &offset, &size)) sample_section_append(&out, type, b->data + offset, size);
+        if (sample_section(b, type, &offset, &size))
+            sample_section_append(&out, type, b->data + offset, size);
     }
     blob_free(b);
     *b = out;

@@ -24,8 +24,8 @@ static void expect_vk_error(struct blob b, cuzk_status status, const char *words
     cuzk_status got = filvk_parse(&vk, &t, PATH, blob_span(&b));
     if (got == CUZK_OK) got = filvk_points(&points, &t, &vk);
     if (got != status || strstr(t.error.text, words) == NULL || t.error.offset != offset)
-        fail_msg("wanted %d, \"%s\" at %llu; got %d, \"%s\" at %llu", status, words, (unsigned long long)offset, got, t.error.text,
-                 (unsigned long long)t.error.offset);
+        fail_msg("wanted %d, \"%s\" at %llu; got %d, \"%s\" at %llu", status, words,
+                 (unsigned long long)offset, got, t.error.text, (unsigned long long)t.error.offset);
     assert_string_equal(t.error.path, PATH);
     blob_free(&b);
 }
@@ -72,7 +72,8 @@ static void test_vk_bad(void **state)
     uint8_t bytes[192] = { 0 };
     struct blob b = sample_filvk(&rng, 2, false), s = sample_filvk(&rng, 2, true);
     expect_vk_error(blob_copy("", 0), CUZK_MALFORMED, "this is an empty file", 0);
-    expect_vk_error(blob_copy("<html>no such file</html>", 25), CUZK_MALFORMED, "this is an HTML or XML page", 0);
+    expect_vk_error(blob_copy("<html>no such file</html>", 25), CUZK_MALFORMED, "this is an HTML or XML page",
+                    0);
     expect_vk_error(blob_copy("wtns", 4), CUZK_MALFORMED, "this is a witness file", 0);
     struct blob proof = sample_proof_bytes(&rng, 2);
     expect_vk_error(proof, CUZK_MALFORMED, "this is a proof of 192 bytes", 0);
@@ -81,9 +82,11 @@ static void test_vk_bad(void **state)
     expect_vk_error(changed(&b, 864, bytes, 4), CUZK_MALFORMED, "no ic point", 864);
     expect_vk_error(changed(&s, 432, bytes, 4), CUZK_MALFORMED, "no ic point", 432);
     store_be32(bytes, 3);
-    expect_vk_error(changed(&b, 864, bytes, 4), CUZK_MALFORMED, "3 ic points need 288 bytes, but only 192", 864);
+    expect_vk_error(changed(&b, 864, bytes, 4), CUZK_MALFORMED, "3 ic points need 288 bytes, but only 192",
+                    864);
     store_be32(bytes, UINT32_MAX);
-    expect_vk_error(changed(&b, 864, bytes, 4), CUZK_MALFORMED, "4294967295 ic points need 412316860320 bytes", 864);
+    expect_vk_error(changed(&b, 864, bytes, 4), CUZK_MALFORMED,
+                    "4294967295 ic points need 412316860320 bytes", 864);
     store_be32(bytes, 1);
     expect_vk_error(changed(&b, 864, bytes, 4), CUZK_MALFORMED, "96 bytes follow the verifying key", 964);
     /* Points: each flag wrong, infinity, off the curve, out of the subgroup, not reduced. */
@@ -91,7 +94,8 @@ static void test_vk_bad(void **state)
     expect_vk_error(changed(&b, 0, bytes, 96), CUZK_KEY_INVALID, "alpha_g1 is not on the curve", 0);
     bytes[0] = 0x40;
     expect_vk_error(changed(&b, 384, bytes, 192), CUZK_KEY_INVALID, "gamma_g2 is the point at infinity", 384);
-    expect_vk_error(changed(&b, 868 + 96, bytes, 96), CUZK_KEY_INVALID, "ic[1] is the point at infinity", 868 + 96);
+    expect_vk_error(changed(&b, 868 + 96, bytes, 96), CUZK_KEY_INVALID, "ic[1] is the point at infinity",
+                    868 + 96);
     bytes[0] = 0x60;
     expect_vk_error(changed(&b, 576, bytes, 96), CUZK_KEY_INVALID, "delta_g1", 576);
     bytes[0] = 0xc0;
@@ -164,7 +168,11 @@ static void test_params_bad(void **state)
     struct task t;
     task_init(&t);
     assert_int_equal(filparams_parse(&p, &t, PATH, blob_span(&b)), CUZK_OK);
-    const struct { const struct span *vector; uint32_t count; const char *words; } lies[] = {
+    const struct {
+        const struct span *vector;
+        uint32_t count;
+        const char *words;
+    } lies[] = {
         { &p.h, UINT32_MAX, "h should have 4294967295 points, 412316860320 bytes" },
         { &p.h, 2, "which is not one less than a power of two" }, /* and all that follows is shifted */
         { &p.l, UINT32_MAX, "l should have 4294967295 points" },
@@ -185,7 +193,10 @@ static void test_params_bad(void **state)
         blob_free(&wrong);
     }
     /* Vectors that are whole, but contradict each other: laid out anew with other counts. */
-    static const struct { struct filparams_shape shape; const char *words; } shapes[] = {
+    static const struct {
+        struct filparams_shape shape;
+        const char *words;
+    } shapes[] = {
         { { 2, 4, 3, 4, 2 }, "h has 4 points" },
         { { 2, 3, 3, 1, 2 }, "a has 1 points" },
         { { 2, 3, 3, 6, 2 }, "a has 6 points" },
@@ -215,7 +226,8 @@ static void test_params_bad(void **state)
 static void test_truncations(void **state)
 {
     (void)state;
-    struct blob files[] = { sample_filvk(&rng, 2, false), sample_filvk(&rng, 2, true), sample_filparams(&rng, 0) };
+    struct blob files[] = { sample_filvk(&rng, 2, false), sample_filvk(&rng, 2, true),
+                            sample_filparams(&rng, 0) };
     for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         for (size_t size = 0; size < files[i].size; size++) {
             struct blob cut = blob_copy(files[i].data, size);
@@ -223,8 +235,10 @@ static void test_truncations(void **state)
             struct filparams p;
             struct task t;
             task_init(&t);
-            cuzk_status got = i == 2 ? filparams_parse(&p, &t, PATH, blob_span(&cut)) : filvk_parse(&vk, &t, PATH, blob_span(&cut));
-            if (got != CUZK_MALFORMED) fail_msg("file %zu cut to %zu: %d, \"%s\"", i, size, got, t.error.text);
+            cuzk_status got = i == 2 ? filparams_parse(&p, &t, PATH, blob_span(&cut))
+                                     : filvk_parse(&vk, &t, PATH, blob_span(&cut));
+            if (got != CUZK_MALFORMED)
+                fail_msg("file %zu cut to %zu: %d, \"%s\"", i, size, got, t.error.text);
             assert_string_equal(t.error.path, PATH);
             assert_true(t.error.text[0] != '\0' && t.error.advice[0] != '\0');
             blob_free(&cut);
@@ -259,13 +273,18 @@ static void test_proof_codec(void **state)
     for (size_t size = 0; size <= b.size; size++) {
         struct blob cut = blob_copy(b.data, size);
         task_init(&t);
-        assert_int_equal(proof_decode(proofs, &t, PATH, blob_span(&cut), 2), size == b.size ? CUZK_OK : CUZK_MALFORMED);
+        assert_int_equal(proof_decode(proofs, &t, PATH, blob_span(&cut), 2),
+                         size == b.size ? CUZK_OK : CUZK_MALFORMED);
         blob_free(&cut);
     }
     assert_int_equal(proof_decode(proofs, &t, PATH, blob_span(&b), 1), CUZK_MALFORMED);
 
-    static const struct { size_t at; size_t bytes; const char *name; } points[] = {
-        { 0, 48, "A of proof 0" },   { 48, 96, "B of proof 0" },   { 144, 48, "C of proof 0" },
+    static const struct {
+        size_t at;
+        size_t bytes;
+        const char *name;
+    } points[] = {
+        { 0, 48, "A of proof 0" },   { 48, 96, "B of proof 0" },  { 144, 48, "C of proof 0" },
         { 192, 48, "A of proof 1" }, { 240, 96, "B of proof 1" }, { 336, 48, "C of proof 1" },
     };
     for (size_t i = 0; i < ARRAY_COUNT(points); i++) {
@@ -295,7 +314,8 @@ static void test_proof_codec(void **state)
 
 static void expect_kind(struct blob b, enum file_kind kind)
 {
-    if (identify(blob_span(&b)) != kind) fail_msg("%s taken for %s", file_kind_text(kind), file_kind_text(identify(blob_span(&b))));
+    if (identify(blob_span(&b)) != kind)
+        fail_msg("%s taken for %s", file_kind_text(kind), file_kind_text(identify(blob_span(&b))));
     blob_free(&b);
 }
 
@@ -320,8 +340,13 @@ static void test_identify(void **state)
     expect_kind(sample_filparams(&rng, 100), FILE_FIL_PARAMS);
     expect_kind(sample_proof_bytes(&rng, 1), FILE_PROOF_BYTES);
     expect_kind(sample_proof_bytes(&rng, 10), FILE_PROOF_BYTES);
-    static const struct { uint32_t protocol; enum file_kind kind; } protocols[] = {
-        { 2, FILE_ZKEY_PLONK }, { 10, FILE_ZKEY_FFLONK }, { 7, FILE_ZKEY_OTHER },
+    static const struct {
+        uint32_t protocol;
+        enum file_kind kind;
+    } protocols[] = {
+        { 2, FILE_ZKEY_PLONK },
+        { 10, FILE_ZKEY_FFLONK },
+        { 7, FILE_ZKEY_OTHER },
     };
     for (size_t i = 0; i < ARRAY_COUNT(protocols); i++) {
         struct blob b = sample_zkey(&rng, c, 1);
@@ -349,7 +374,8 @@ static void test_identify(void **state)
     expect_kind(text("\n \n"), FILE_UNKNOWN);
     expect_kind(text("\x01\x02\x03"), FILE_UNKNOWN);
     expect_kind(text("caf\xc3\xa9"), FILE_UNKNOWN);
-    for (int kind = 0; kind < FILE_KIND_COUNT; kind++) assert_true(strlen(file_kind_text((enum file_kind)kind)) > 5);
+    for (int kind = 0; kind < FILE_KIND_COUNT; kind++)
+        assert_true(strlen(file_kind_text((enum file_kind)kind)) > 5);
 
     /* Random bytes are nothing. */
     for (int i = 0; i < 500; i++) {
@@ -365,8 +391,9 @@ int main(void)
 {
     prng_init(&rng);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vk), cmocka_unit_test(test_vk_bad), cmocka_unit_test(test_subgroup),
-        cmocka_unit_test(test_params), cmocka_unit_test(test_params_bad), cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_vk),          cmocka_unit_test(test_vk_bad),
+        cmocka_unit_test(test_subgroup),    cmocka_unit_test(test_params),
+        cmocka_unit_test(test_params_bad),  cmocka_unit_test(test_truncations),
         cmocka_unit_test(test_proof_codec), cmocka_unit_test(test_identify),
     };
     return cmocka_run_group_tests_name("formats: bellman's layout", tests, NULL, NULL);

@@ -34,7 +34,8 @@ static cuzk_status parse(enum parser which, struct task *t, struct span file)
             TRY(zkey_coef_read(&z, t, &coef, i));
         }
         return CUZK_OK;
-    case WTNS: return wtns_parse(&w, t, PATH, file);
+    case WTNS:
+        return wtns_parse(&w, t, PATH, file);
     case R1CS: {
         struct r1cs_reader reader;
         struct r1cs_term term;
@@ -44,18 +45,20 @@ static cuzk_status parse(enum parser which, struct task *t, struct span file)
         while (!end) TRY(r1cs_reader_next(&reader, t, &term, &end));
         return CUZK_OK;
     }
-    default: return ptau_parse(&p, t, PATH, file);
+    default:
+        return ptau_parse(&p, t, PATH, file);
     }
 }
 
 /* Frees b.  The error must have this status, mention this text, and name the file. */
-static void expect_error_at(enum parser which, struct blob b, cuzk_status status, const char *text, uint64_t offset)
+static void expect_error_at(enum parser which, struct blob b, cuzk_status status, const char *text,
+                            uint64_t offset)
 {
     struct task t;
     cuzk_status got = parse(which, &t, blob_span(&b));
     if (got != status || strstr(t.error.text, text) == NULL || (offset != 0 && t.error.offset != offset))
-        fail_msg("wanted status %d, \"%s\" at %llu; got %d, \"%s\" at %llu", status, text, (unsigned long long)offset, got,
-                 t.error.text, (unsigned long long)t.error.offset);
+        fail_msg("wanted status %d, \"%s\" at %llu; got %d, \"%s\" at %llu", status, text,
+                 (unsigned long long)offset, got, t.error.text, (unsigned long long)t.error.offset);
     assert_string_equal(t.error.path, PATH);
     blob_free(&b);
 }
@@ -131,7 +134,8 @@ static void test_zkey_good(void **state)
             /* The points of the header are those of the file, in its order. */
             size_t at = section_at(&b, 2) + 4 + c->fp_bytes + 4 + 32 + 12;
             assert_memory_equal(z.alpha1.w, b.data + at, c->g1.aff_bytes);
-            assert_memory_equal(z.delta2.w, b.data + at + 3 * c->g1.aff_bytes + 2 * c->g2.aff_bytes, c->g2.aff_bytes);
+            assert_memory_equal(z.delta2.w, b.data + at + 3 * c->g1.aff_bytes + 2 * c->g2.aff_bytes,
+                                c->g2.aff_bytes);
             blob_free(&b);
         }
     }
@@ -193,17 +197,20 @@ static void test_zkey_bad(void **state)
     memset(ones, 0xff, sizeof ones);
 
     expect_error(ZKEY, blob_copy("", 0), CUZK_MALFORMED, "an empty file");
-    expect_error(ZKEY, with_bytes(&b, 0, "zkex", 4), CUZK_MALFORMED, "does not start with the letters \"zkey\"");
+    expect_error(ZKEY, with_bytes(&b, 0, "zkex", 4), CUZK_MALFORMED,
+                 "does not start with the letters \"zkey\"");
     expect_error_at(ZKEY, with_u32(&b, 4, 99), CUZK_UNSUPPORTED, "version 99", 4);
     expect_error_at(ZKEY, with_u32(&b, 4, 0), CUZK_UNSUPPORTED, "version 0", 4);
-    expect_error_at(ZKEY, with_u32(&b, 8, 0xffffffff), CUZK_MALFORMED, "section 11 of 4294967295 should begin", b.size);
+    expect_error_at(ZKEY, with_u32(&b, 8, 0xffffffff), CUZK_MALFORMED,
+                    "section 11 of 4294967295 should begin", b.size);
     expect_error(ZKEY, with_u32(&b, 8, 9), CUZK_MALFORMED, "bytes follow the last of 9 sections");
     uint8_t huge[8];
     store_le64(huge, UINT64_MAX - 11);
     expect_error_at(ZKEY, with_bytes(&b, 16, huge, 8), CUZK_MALFORMED, "18446744073709551604 bytes long", 16);
     expect_error(ZKEY, with_u32(&b, coefs - 12, 44), CUZK_MALFORMED, "section 4 (coefficients) is missing");
     expect_error(ZKEY, with_u32(&b, section_at(&b, 9) - 12, 44), CUZK_MALFORMED, "section 9 (H) is missing");
-    expect_error(ZKEY, with_section(&b, 5, b.data + a, SAMPLE_VARS * 64), CUZK_MALFORMED, "section 5 occurs twice");
+    expect_error(ZKEY, with_section(&b, 5, b.data + a, SAMPLE_VARS * 64), CUZK_MALFORMED,
+                 "section 5 occurs twice");
     expect_error(ZKEY, with_u32(&b, section_at(&b, 1), 2), CUZK_UNSUPPORTED, "PLONK");
     expect_error(ZKEY, with_u32(&b, section_at(&b, 1), 10), CUZK_UNSUPPORTED, "FFLONK");
     expect_error(ZKEY, with_u32(&b, section_at(&b, 1), 3), CUZK_UNSUPPORTED, "protocol 3");
@@ -211,7 +218,8 @@ static void test_zkey_bad(void **state)
     /* Another curve. */
     expect_error_at(ZKEY, with_u32(&b, header, 40), CUZK_UNSUPPORTED, "40 bytes", header);
     expect_error(ZKEY, with_u32(&b, header, 48), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381");
-    expect_error_at(ZKEY, with_u32(&b, header + 4, 0), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381", header + 4);
+    expect_error_at(ZKEY, with_u32(&b, header + 4, 0), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381",
+                    header + 4);
     expect_error_at(ZKEY, with_u32(&b, header + 36, 64), CUZK_MALFORMED, "scalars of 64 bytes", header + 36);
     expect_error_at(ZKEY, with_u32(&b, header + 40, 1), CUZK_MALFORMED, "not that of bn128", header + 40);
     /* Sizes. */
@@ -222,7 +230,8 @@ static void test_zkey_bad(void **state)
     expect_error(ZKEY, with_u32(&b, sizes + 4, SAMPLE_VARS), CUZK_MALFORMED, "do not fit");
     expect_error(ZKEY, with_u32(&b, sizes + 4, 2), CUZK_MALFORMED, "section 3 (IC)");
     expect_error(ZKEY, with_u32(&b, sizes + 4, 4), CUZK_MALFORMED, "has no room");
-    expect_error_at(ZKEY, with_u32(&b, sizes + 8, 1000), CUZK_MALFORMED, "1000 is not a power of two", sizes + 8);
+    expect_error_at(ZKEY, with_u32(&b, sizes + 8, 1000), CUZK_MALFORMED, "1000 is not a power of two",
+                    sizes + 8);
     expect_error(ZKEY, with_u32(&b, sizes + 8, 0), CUZK_MALFORMED, "not a power of two");
     expect_error(ZKEY, with_u32(&b, sizes + 8, 1u << 30), CUZK_MALFORMED, "2^30 does not exist");
     expect_error(ZKEY, with_u32(&b, sizes + 8, 2 * SAMPLE_DOMAIN), CUZK_MALFORMED, "section 9 (H)");
@@ -230,20 +239,26 @@ static void test_zkey_bad(void **state)
     expect_error_at(ZKEY, with_bytes(&b, points, off_curve, 64), CUZK_KEY_INVALID, "alpha1", points);
     expect_error_at(ZKEY, with_bytes(&b, points + 64, ones, 32), CUZK_KEY_INVALID, "beta1", points + 64);
     uint8_t zeros[128] = { 0 };
-    expect_error_at(ZKEY, with_bytes(&b, points + 256, zeros, 128), CUZK_KEY_INVALID, "gamma2 is the point at infinity", points + 256);
+    expect_error_at(ZKEY, with_bytes(&b, points + 256, zeros, 128), CUZK_KEY_INVALID,
+                    "gamma2 is the point at infinity", points + 256);
     expect_error(ZKEY, with_cut(&b, 2, 600), CUZK_MALFORMED, "header section ends after 600 bytes");
     /* Coefficients. */
     expect_error_at(ZKEY, with_u32(&b, coefs + 4, 7), CUZK_MALFORMED, "matrix 7", coefs + 4);
     expect_error_at(ZKEY, with_u32(&b, coefs + 8, 0x7fffffff), CUZK_MALFORMED, "row 2147483647", coefs + 8);
-    expect_error_at(ZKEY, with_u32(&b, coefs + 12, 0x7fffffff), CUZK_MALFORMED, "variable 2147483647", coefs + 12);
-    expect_error_at(ZKEY, with_bytes(&b, coefs + 16, ones, 32), CUZK_MALFORMED, "not smaller than", coefs + 16);
-    expect_error_at(ZKEY, with_u32(&b, coefs, 0x7fffffff), CUZK_MALFORMED, "announces 2147483647 coefficients, but its length holds 6",
-                    coefs);
-    expect_error(ZKEY, with_cut(&b, 4, 4 + 44 * SAMPLE_COEFS - 20), CUZK_MALFORMED, "not 4 and a multiple of 44");
+    expect_error_at(ZKEY, with_u32(&b, coefs + 12, 0x7fffffff), CUZK_MALFORMED, "variable 2147483647",
+                    coefs + 12);
+    expect_error_at(ZKEY, with_bytes(&b, coefs + 16, ones, 32), CUZK_MALFORMED, "not smaller than",
+                    coefs + 16);
+    expect_error_at(ZKEY, with_u32(&b, coefs, 0x7fffffff), CUZK_MALFORMED,
+                    "announces 2147483647 coefficients, but its length holds 6", coefs);
+    expect_error(ZKEY, with_cut(&b, 4, 4 + 44 * SAMPLE_COEFS - 20), CUZK_MALFORMED,
+                 "not 4 and a multiple of 44");
     expect_error(ZKEY, with_cut(&b, 4, 3), CUZK_MALFORMED, "not 4 and a multiple of 44");
     /* Short sections. */
     for (uint32_t type = 3; type <= 9; type++)
-        if (type != 4) expect_error(ZKEY, with_cut(&b, type, 64), CUZK_MALFORMED, "has 64 bytes, but the header asks for");
+        if (type != 4)
+            expect_error(ZKEY, with_cut(&b, type, 64), CUZK_MALFORMED,
+                         "has 64 bytes, but the header asks for");
     blob_free(&b);
 }
 
@@ -260,7 +275,8 @@ static void test_zkey_point_verdict(void **state)
     assert_int_equal(zkey_parse(&z, &t, PATH, blob_span(&b)), CUZK_OK);
     const struct group *g = &z.curve->g1;
     assert_int_equal(zkey_point_verdict(&z, &t, "A", z.a.data, 0, g->aff_check(z.a.data, true)), CUZK_OK);
-    assert_int_equal(zkey_point_verdict(&z, &t, "A", z.a.data + 64, 1, g->aff_check(z.a.data + 64, true)), CUZK_KEY_INVALID);
+    assert_int_equal(zkey_point_verdict(&z, &t, "A", z.a.data + 64, 1, g->aff_check(z.a.data + 64, true)),
+                     CUZK_KEY_INVALID);
     assert_int_equal(t.error.offset, (uint64_t)(second - b.data));
     assert_non_null(strstr(t.error.text, "point 1 of A"));
     blob_free(&b);
@@ -297,7 +313,8 @@ static void test_wtns_bad(void **state)
         expect_error_at(WTNS, with_u32(&b, 4, 3), CUZK_UNSUPPORTED, "version 3", 4);
         expect_error_at(WTNS, with_u32(&b, 24, 64), CUZK_UNSUPPORTED, "values of 64 bytes", 24);
         expect_error_at(WTNS, with_u32(&b, 28, 3), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381", 28);
-        expect_error(WTNS, with_u32(&b, 60, 6), CUZK_MALFORMED, "section 2 (values) has 224 bytes, but the header asks for 192");
+        expect_error(WTNS, with_u32(&b, 60, 6), CUZK_MALFORMED,
+                     "section 2 (values) has 224 bytes, but the header asks for 192");
         expect_error_at(WTNS, with_u32(&b, 60, 0), CUZK_MALFORMED, "no values", 60);
         expect_error(WTNS, with_cut(&b, 2, 96), CUZK_MALFORMED, "section 2 (values) has 96 bytes");
         expect_error(WTNS, with_cut(&b, 1, 39), CUZK_MALFORMED, "39 bytes instead of 40");
@@ -315,9 +332,11 @@ static void test_wtns_bad(void **state)
             carry >>= 64;
         }
         words_to_le(plus_r, v.w, 4);
-        expect_error_at(WTNS, with_bytes(&b, 76 + 32 * 1, plus_r, 32), CUZK_MALFORMED, "value 1", 76 + 32 * 1);
+        expect_error_at(WTNS, with_bytes(&b, 76 + 32 * 1, plus_r, 32), CUZK_MALFORMED, "value 1",
+                        76 + 32 * 1);
         words_to_le(plus_r, c->fr.modulus.w, 4);
-        expect_error_at(WTNS, with_bytes(&b, 76 + 32 * 5, plus_r, 32), CUZK_MALFORMED, "value 5", 76 + 32 * 5);
+        expect_error_at(WTNS, with_bytes(&b, 76 + 32 * 5, plus_r, 32), CUZK_MALFORMED, "value 5",
+                        76 + 32 * 5);
         plus_r[0]--; /* r - 1, the largest value there is */
         expect_good(WTNS, with_bytes(&b, 76 + 32 * 5, plus_r, 32));
         blob_free(&b);
@@ -373,13 +392,18 @@ static void test_r1cs_bad(void **state)
     expect_error(R1CS, with_cut(&b, 1, 63), CUZK_MALFORMED, "63 bytes instead of 64");
     expect_error(R1CS, with_cut(&b, 1, 1), CUZK_MALFORMED, "1 bytes");
     expect_error_at(R1CS, with_u32(&b, h + 36, 2), CUZK_MALFORMED, "2 wires cannot hold", h + 36);
-    expect_error(R1CS, with_u32(&b, h + 40, 0xffffffff), CUZK_MALFORMED, "6 wires cannot hold the constant and 4294967296");
-    expect_error_at(R1CS, with_u32(&b, h + 60, 0xffffffff), CUZK_MALFORMED, "4294967295 constraints cannot stand", h + 60);
+    expect_error(R1CS, with_u32(&b, h + 40, 0xffffffff), CUZK_MALFORMED,
+                 "6 wires cannot hold the constant and 4294967296");
+    expect_error_at(R1CS, with_u32(&b, h + 60, 0xffffffff), CUZK_MALFORMED,
+                    "4294967295 constraints cannot stand", h + 60);
     expect_error(R1CS, with_u32(&b, h + 60, 2), CUZK_MALFORMED, "bytes follow the last of 2 constraints");
     expect_error(R1CS, with_u32(&b, h + 60, 4), CUZK_MALFORMED, "ends inside constraint 3 of 4");
-    expect_error_at(R1CS, with_u32(&b, c, 0xffffffff), CUZK_MALFORMED, "A of constraint 0 should have 4294967295 terms", c);
-    expect_error_at(R1CS, with_u32(&b, c + 4, 6), CUZK_MALFORMED, "names wire 6, but there are only 6", c + 4);
-    expect_error_at(R1CS, with_bytes(&b, c + 8, ones, 32), CUZK_MALFORMED, "not smaller than the field's prime", c + 8);
+    expect_error_at(R1CS, with_u32(&b, c, 0xffffffff), CUZK_MALFORMED,
+                    "A of constraint 0 should have 4294967295 terms", c);
+    expect_error_at(R1CS, with_u32(&b, c + 4, 6), CUZK_MALFORMED, "names wire 6, but there are only 6",
+                    c + 4);
+    expect_error_at(R1CS, with_bytes(&b, c + 8, ones, 32), CUZK_MALFORMED,
+                    "not smaller than the field's prime", c + 8);
     expect_error(R1CS, with_u32(&b, c - 12, 4), CUZK_MALFORMED, "section 2 (constraints) is missing");
     /* A circuit without constraints. */
     struct blob empty = with_u32(&b, h + 60, 0);
@@ -409,7 +433,8 @@ static void test_ptau(void **state)
         }
         struct blob b = sample_ptau(&rng, c, 2, true);
         const size_t h = section_at(&b, 1);
-        expect_error_at(PTAU, with_u32(&b, h + 4 + c->fp_bytes, 40), CUZK_MALFORMED, "a power of 40", h + 4 + c->fp_bytes);
+        expect_error_at(PTAU, with_u32(&b, h + 4 + c->fp_bytes, 40), CUZK_MALFORMED, "a power of 40",
+                        h + 4 + c->fp_bytes);
         expect_error(PTAU, with_u32(&b, h + 4 + c->fp_bytes, 3), CUZK_MALFORMED, "section 2 (tauG1)");
         expect_error(PTAU, with_u32(&b, h, 0xffffffff), CUZK_MALFORMED, "does not fit a field of 4294967295");
         expect_error(PTAU, with_u32(&b, h + 4, 0), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381");
@@ -425,7 +450,10 @@ static void test_truncations(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ARRAY_COUNT(curves); k++) {
-        struct { enum parser which; struct blob b; } files[] = {
+        struct {
+            enum parser which;
+            struct blob b;
+        } files[] = {
             { ZKEY, sample_zkey(&rng, curves[k], 1) },
             { WTNS, sample_wtns(&rng, curves[k], 4) },
             { R1CS, sample_r1cs(&rng, curves[k]) },
@@ -456,7 +484,8 @@ static void test_short_sections(void **state)
         for (size_t keep = 0; keep < size; keep++) {
             struct blob cut = with_cut(&z, type, keep);
             struct task t;
-            if (parse(ZKEY, &t, blob_span(&cut)) == CUZK_OK) fail_msg("section %u cut to %zu of %zu was taken", type, keep, size);
+            if (parse(ZKEY, &t, blob_span(&cut)) == CUZK_OK)
+                fail_msg("section %u cut to %zu of %zu was taken", type, keep, size);
             blob_free(&cut);
             if (type > 2 && keep == 200) keep = size - 50; /* the middle brings nothing new */
         }
@@ -470,10 +499,12 @@ static void test_swapped(void **state)
     struct task t;
     struct blob z = sample_zkey(&rng, &curve_bn254, 1), w = sample_wtns(&rng, &curve_bn254, 4);
     assert_int_equal(parse(ZKEY, &t, blob_span(&w)), CUZK_MALFORMED);
-    assert_string_equal(t.error.text, "this is a witness file (.wtns), where a Groth16 proving key (.zkey) is needed");
+    assert_string_equal(t.error.text,
+                        "this is a witness file (.wtns), where a Groth16 proving key (.zkey) is needed");
     assert_non_null(strstr(t.error.advice, "wrong order"));
     assert_int_equal(parse(WTNS, &t, blob_span(&z)), CUZK_MALFORMED);
-    assert_string_equal(t.error.text, "this is a Groth16 proving key (.zkey), where a witness file (.wtns) is needed");
+    assert_string_equal(t.error.text,
+                        "this is a Groth16 proving key (.zkey), where a witness file (.wtns) is needed");
     const char html[] = "<!DOCTYPE html>\n<html><body>504 Gateway Time-out</body></html>";
     expect_error(ZKEY, blob_copy(html, sizeof html - 1), CUZK_MALFORMED, "an HTML or XML page");
     const char text[] = "ipfs resolve -r /ipfs/x: no link named \"y\"\n";
@@ -489,10 +520,17 @@ static void test_beyond_4_gib(void **state)
     const struct curve *c = &curve_bn254;
     const uint32_t n_vars = (1u << 26) + 1;
     struct blob small = sample_zkey(&rng, c, 1);
-    const size_t kept = section_at(&small, 8) - 12; /* what stands before section 8 stays as it is: 1, 2, 4, 3, 9 */
+    const size_t kept =
+        section_at(&small, 8) - 12; /* what stands before section 8 stays as it is: 1, 2, 4, 3, 9 */
     const uint64_t g1 = c->g1.aff_bytes, g2 = c->g2.aff_bytes;
-    const struct { uint32_t type; uint64_t bytes; } big[] = {
-        { 8, (n_vars - 2) * g1 }, { 5, n_vars * g1 }, { 6, n_vars * g1 }, { 7, n_vars * g2 },
+    const struct {
+        uint32_t type;
+        uint64_t bytes;
+    } big[] = {
+        { 8, (n_vars - 2) * g1 },
+        { 5, n_vars * g1 },
+        { 6, n_vars * g1 },
+        { 7, n_vars * g2 },
     };
     struct temp_folder folder;
     char path[PATH_MAX];
@@ -538,11 +576,20 @@ int main(void)
 {
     prng_init(&rng);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zkey_good), cmocka_unit_test(test_zkey_coefficient_form), cmocka_unit_test(test_zkey_tolerates),
-        cmocka_unit_test(test_zkey_bad), cmocka_unit_test(test_zkey_point_verdict), cmocka_unit_test(test_wtns_good),
-        cmocka_unit_test(test_wtns_bad), cmocka_unit_test(test_r1cs_twice), cmocka_unit_test(test_r1cs_bad),
-        cmocka_unit_test(test_ptau), cmocka_unit_test(test_truncations), cmocka_unit_test(test_short_sections),
-        cmocka_unit_test(test_swapped), cmocka_unit_test(test_beyond_4_gib),
+        cmocka_unit_test(test_zkey_good),
+        cmocka_unit_test(test_zkey_coefficient_form),
+        cmocka_unit_test(test_zkey_tolerates),
+        cmocka_unit_test(test_zkey_bad),
+        cmocka_unit_test(test_zkey_point_verdict),
+        cmocka_unit_test(test_wtns_good),
+        cmocka_unit_test(test_wtns_bad),
+        cmocka_unit_test(test_r1cs_twice),
+        cmocka_unit_test(test_r1cs_bad),
+        cmocka_unit_test(test_ptau),
+        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_short_sections),
+        cmocka_unit_test(test_swapped),
+        cmocka_unit_test(test_beyond_4_gib),
     };
     return cmocka_run_group_tests_name("formats: binary", tests, NULL, NULL);
 }

@@ -32,7 +32,11 @@ static void check(const struct task *t, cuzk_status status)
 static void test_zkeys(void **state)
 {
     (void)state;
-    static const struct { const char *name; const struct curve *c; uint32_t n_vars, n_public, domain; } keys[] = {
+    static const struct {
+        const char *name;
+        const struct curve *c;
+        uint32_t n_vars, n_public, domain;
+    } keys[] = {
         { CIRCOM "taceo-bn254-multiplier2/circuit.zkey", &curve_bn254, 4, 1, 4 },
         { CIRCOM "taceo-bls12_381-multiplier2/circuit.zkey", &curve_bls12_381, 4, 1, 4 },
         { CIRCOM "taceo-bn254-poseidon/circuit.zkey", &curve_bn254, 0, 1, 256 },
@@ -78,7 +82,11 @@ static void test_plonk(void **state)
 static void test_witnesses(void **state)
 {
     (void)state;
-    static const struct { const char *name; const struct curve *c; uint64_t count; } files[] = {
+    static const struct {
+        const char *name;
+        const struct curve *c;
+        uint64_t count;
+    } files[] = {
         { CIRCOM "taceo-bn254-multiplier2/witness.wtns", &curve_bn254, 4 },
         { CIRCOM "taceo-bls12_381-multiplier2/witness.wtns", &curve_bls12_381, 4 },
         { CIRCOM "rapidsnark-testdata/witness.wtns", &curve_bn254, 1003 },
@@ -164,7 +172,8 @@ static void test_r1cs_against_keys(void **state)
 
 static void expect_same(const char *name, struct json_text *text, struct span original)
 {
-    while (original.size > 0 && original.data[original.size - 1] == '\n') original.size--; /* some were committed with one */
+    while (original.size > 0 && original.data[original.size - 1] == '\n')
+        original.size--; /* some were committed with one */
     if (text->size != original.size || memcmp(text->data, original.data, text->size) != 0) {
         fprintf(stderr, "%s came out otherwise:\n%.*s\n", name, (int)text->size, text->data);
         fail();
@@ -175,18 +184,24 @@ static void expect_same(const char *name, struct json_text *text, struct span or
 static void test_texts(void **state)
 {
     (void)state;
-    static const struct { const char *vk, *proof, *publics; bool vk_indented_otherwise, proof_indented_otherwise; } sets[] = {
+    static const struct {
+        const char *vk, *proof, *publics;
+        bool vk_indented_otherwise, proof_indented_otherwise;
+    } sets[] = {
         { CIRCOM "taceo-bn254-multiplier2/verification_key.json", CIRCOM "taceo-bn254-multiplier2/proof.json",
           CIRCOM "taceo-bn254-multiplier2/public.json", false, true },
-        { CIRCOM "taceo-bls12_381-multiplier2/verification_key.json", CIRCOM "taceo-bls12_381-multiplier2/proof.json",
-          CIRCOM "taceo-bls12_381-multiplier2/public.json", false, false },
+        { CIRCOM "taceo-bls12_381-multiplier2/verification_key.json",
+          CIRCOM "taceo-bls12_381-multiplier2/proof.json", CIRCOM "taceo-bls12_381-multiplier2/public.json",
+          false, false },
         { CIRCOM "taceo-bn254-poseidon/verification_key.json", CIRCOM "taceo-bn254-poseidon/proof.json",
           CIRCOM "taceo-bn254-poseidon/public.json", false, false },
-        { CIRCOM "taceo-bls12_381-poseidon/verification_key.json", CIRCOM "taceo-bls12_381-poseidon/proof.json",
-          CIRCOM "taceo-bls12_381-poseidon/public.json", false, false },
+        { CIRCOM "taceo-bls12_381-poseidon/verification_key.json",
+          CIRCOM "taceo-bls12_381-poseidon/proof.json", CIRCOM "taceo-bls12_381-poseidon/public.json", false,
+          false },
         { CIRCOM "semaphore-v4/semaphore-10.json", CIRCOM "semaphore-v4/semaphore-10.proof.json",
           CIRCOM "semaphore-v4/semaphore-10.public.json", true, false },
-        { CIRCOM "waku-rln/verification_key.json", CIRCOM "waku-rln/rln.proof.json", CIRCOM "waku-rln/rln.public.json", false, false },
+        { CIRCOM "waku-rln/verification_key.json", CIRCOM "waku-rln/rln.proof.json",
+          CIRCOM "waku-rln/rln.public.json", false, false },
     };
     for (size_t i = 0; i < ARRAY_COUNT(sets); i++) {
         struct mapfile file;
@@ -199,15 +214,19 @@ static void test_texts(void **state)
         open_file(&file, sets[i].vk);
         check(&t, snarkjs_vk_read(&vk, &t, sets[i].vk, file.bytes));
         check(&t, snarkjs_vk_write(&t, &text, &vk));
-        if (sets[i].vk_indented_otherwise) json_text_fini(&text);
-        else expect_same(sets[i].vk, &text, file.bytes); /* vk_alphabeta_12 was computed anew */
+        if (sets[i].vk_indented_otherwise)
+            json_text_fini(&text);
+        else
+            expect_same(sets[i].vk, &text, file.bytes); /* vk_alphabeta_12 was computed anew */
         mapfile_close(&file);
 
         open_file(&file, sets[i].proof);
         check(&t, snarkjs_proof_read(&proof, &t, sets[i].proof, file.bytes, vk.curve));
         check(&t, snarkjs_proof_write(&t, &text, vk.curve, &proof));
-        if (sets[i].proof_indented_otherwise) json_text_fini(&text);
-        else expect_same(sets[i].proof, &text, file.bytes);
+        if (sets[i].proof_indented_otherwise)
+            json_text_fini(&text);
+        else
+            expect_same(sets[i].proof, &text, file.bytes);
         mapfile_close(&file);
 
         open_file(&file, sets[i].publics);
@@ -263,7 +282,8 @@ static void test_sapling(void **state)
     assert_int_equal(p.b_g1_count, 4850);
     assert_int_equal(p.b_g2_count, 4850);
     assert_int_equal(p.trailing_bytes, 52836);
-    for (uint64_t i = 0; i < p.h_count; i += 500) check(&t, filparams_point(&p, &t, &point, &p.h, GROUP_G1, "h", i, true));
+    for (uint64_t i = 0; i < p.h_count; i += 500)
+        check(&t, filparams_point(&p, &t, &point, &p.h, GROUP_G1, "h", i, true));
     for (uint64_t i = 0; i < p.b_g2_count; i += 500)
         check(&t, filparams_point(&p, &t, &point, &p.b_g2, GROUP_G2, "b_g2", i, true));
     check(&t, filvk_parse(&vk, &t, "sapling-output.vk", vk_file.bytes));
@@ -279,10 +299,16 @@ static void test_sapling(void **state)
 static void test_filecoin_vks(void **state)
 {
     (void)state;
-    static const struct { const char *vk, *proof; uint32_t ic_count; enum file_kind kind; } files[] = {
+    static const struct {
+        const char *vk, *proof;
+        uint32_t ic_count;
+        enum file_kind kind;
+    } files[] = {
         { VK2K "porep-2KiB-polka-119b80e4.vk", VK2K "porep-2KiB-polka-119b80e4.proof", 40, FILE_FIL_VK },
-        { VK2K "porep-2KiB-polka-4933402e.vk", VK2K "porep-2KiB-polka-4933402e.proof", 40, FILE_FIL_VK_COMPRESSED },
-        { VK2K "post-2KiB-polka-ce0aa7ff.vk", VK2K "post-2KiB-polka-ce0aa7ff.proof", 23, FILE_FIL_VK_COMPRESSED },
+        { VK2K "porep-2KiB-polka-4933402e.vk", VK2K "porep-2KiB-polka-4933402e.proof", 40,
+          FILE_FIL_VK_COMPRESSED },
+        { VK2K "post-2KiB-polka-ce0aa7ff.vk", VK2K "post-2KiB-polka-ce0aa7ff.proof", 23,
+          FILE_FIL_VK_COMPRESSED },
     };
     for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         struct mapfile file;
@@ -312,9 +338,10 @@ static void test_filecoin_vks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zkeys), cmocka_unit_test(test_plonk), cmocka_unit_test(test_witnesses),
-        cmocka_unit_test(test_r1cs_against_keys), cmocka_unit_test(test_texts), cmocka_unit_test(test_key_and_vk),
-        cmocka_unit_test(test_sapling), cmocka_unit_test(test_filecoin_vks),
+        cmocka_unit_test(test_zkeys),     cmocka_unit_test(test_plonk),
+        cmocka_unit_test(test_witnesses), cmocka_unit_test(test_r1cs_against_keys),
+        cmocka_unit_test(test_texts),     cmocka_unit_test(test_key_and_vk),
+        cmocka_unit_test(test_sapling),   cmocka_unit_test(test_filecoin_vks),
     };
     return cmocka_run_group_tests_name("formats: real files", tests, NULL, NULL);
 }

@@ -38,7 +38,10 @@ static char *terminated(struct json_text *text)
 static void test_decimal(void **state)
 {
     (void)state;
-    static const struct { uint64_t w[6]; const char *text; } known[] = {
+    static const struct {
+        uint64_t w[6];
+        const char *text;
+    } known[] = {
         { { 0 }, "0" },
         { { 9 }, "9" },
         { { UINT64_C(10000000000000000000) }, "10000000000000000000" },
@@ -47,7 +50,8 @@ static void test_decimal(void **state)
         { { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX },
           "115792089237316195423570985008687907853269984665640564039457584007913129639935" },
         { { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX },
-          "39402006196394479212279040100143613805079739270465446667948293404245721771497210611414266254884915640806627990306815" },
+          "39402006196394479212279040100143613805079739270465446667948293404245721771497210611414266254884915"
+          "640806627990306815" },
     };
     char out[DECIMAL_MOST_DIGITS];
     uint64_t back[6];
@@ -69,7 +73,8 @@ static void test_decimal(void **state)
         assert_memory_equal(back, w, 8 * words);
         /* The same number in hexadecimal, through the C library. */
         char hex[2 + 96 + 1] = "0x";
-        for (size_t k = 0; k < words; k++) sprintf(hex + 2 + 16 * k, "%016llx", (unsigned long long)w[words - 1 - k]);
+        for (size_t k = 0; k < words; k++)
+            sprintf(hex + 2 + 16 * k, "%016llx", (unsigned long long)w[words - 1 - k]);
         assert_int_equal(decimal_read(back, words, hex, strlen(hex)), DECIMAL_OK);
         assert_memory_equal(back, w, 8 * words);
     }
@@ -116,7 +121,8 @@ static void test_proof_round_trip(void **state)
             if (infinite & 4) memset(&proof.c, 0, sizeof proof.c);
             char *text = proof_text(c, &proof);
             task_init(&t);
-            if (snarkjs_proof_read(&back, &t, PATH, text_span(text), NULL) != CUZK_OK) fail_msg("%s", t.error.text);
+            if (snarkjs_proof_read(&back, &t, PATH, text_span(text), NULL) != CUZK_OK)
+                fail_msg("%s", t.error.text);
             assert_memory_equal(&back, &proof, sizeof back);
             char *line = on_one_line(text);
             assert_int_equal(snarkjs_proof_read(&back, &t, PATH, text_span(line), c), CUZK_OK);
@@ -136,18 +142,20 @@ static void test_proof_bytes(void **state)
     (void)state;
     struct proof_points proof = { .a = curve_bn254.g1.generator, .b = curve_bn254.g2.generator };
     char *text = proof_text(&curve_bn254, &proof);
-    assert_string_equal(text,
-                        "{\n \"pi_a\": [\n  \"1\",\n  \"2\",\n  \"1\"\n ],\n \"pi_b\": [\n  [\n"
-                        "   \"10857046999023057135944570762232829481370756359578518086990519993285655852781\",\n"
-                        "   \"11559732032986387107991004021392285783925812861821192530917403151452391805634\"\n  ],\n  [\n"
-                        "   \"8495653923123431417604973247489272438418190587263600148770280649306958101930\",\n"
-                        "   \"4082367875863433681332203403145435568316851327593401208105741076214120093531\"\n  ],\n  [\n"
-                        "   \"1\",\n   \"0\"\n  ]\n ],\n \"pi_c\": [\n  \"0\",\n  \"1\",\n  \"0\"\n ],\n"
-                        " \"protocol\": \"groth16\",\n \"curve\": \"bn128\"\n}");
+    assert_string_equal(
+        text,
+        "{\n \"pi_a\": [\n  \"1\",\n  \"2\",\n  \"1\"\n ],\n \"pi_b\": [\n  [\n"
+        "   \"10857046999023057135944570762232829481370756359578518086990519993285655852781\",\n"
+        "   \"11559732032986387107991004021392285783925812861821192530917403151452391805634\"\n  ],\n  [\n"
+        "   \"8495653923123431417604973247489272438418190587263600148770280649306958101930\",\n"
+        "   \"4082367875863433681332203403145435568316851327593401208105741076214120093531\"\n  ],\n  [\n"
+        "   \"1\",\n   \"0\"\n  ]\n ],\n \"pi_c\": [\n  \"0\",\n  \"1\",\n  \"0\"\n ],\n"
+        " \"protocol\": \"groth16\",\n \"curve\": \"bn128\"\n}");
     free(text);
 }
 
-static void expect_proof(const char *text, const struct curve *expected, cuzk_status status, const char *words)
+static void expect_proof(const char *text, const struct curve *expected, cuzk_status status,
+                         const char *words)
 {
     struct proof_points proof;
     struct task t;
@@ -158,7 +166,8 @@ static void expect_proof(const char *text, const struct curve *expected, cuzk_st
     if (status != CUZK_OK) assert_string_equal(t.error.path, PATH);
 }
 
-static void expect_proof_change(const char *text, const char *from, const char *to, cuzk_status status, const char *words)
+static void expect_proof_change(const char *text, const char *from, const char *to, cuzk_status status,
+                                const char *words)
 {
     char *changed = replaced(text, from, to);
     expect_proof(changed, NULL, status, words);
@@ -168,7 +177,9 @@ static void expect_proof_change(const char *text, const char *from, const char *
 static void test_proof_bad(void **state)
 {
     (void)state;
-    struct proof_points proof = { .a = curve_bn254.g1.generator, .b = curve_bn254.g2.generator, .c = curve_bn254.g1.generator };
+    struct proof_points proof = { .a = curve_bn254.g1.generator,
+                                  .b = curve_bn254.g2.generator,
+                                  .c = curve_bn254.g1.generator };
     char *good = proof_text(&curve_bn254, &proof), *line = on_one_line(good);
     const char *const q = "21888242871839275222246405745257275088696311157297823662689037894645226208583";
     char number[128];
@@ -176,8 +187,9 @@ static void test_proof_bad(void **state)
     /* Other spellings of the same proof. */
     expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[1,2,1]", CUZK_OK, "");
     expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"0x1\",\"0x02\",\"0X1\"]", CUZK_OK, "");
-    expect_proof_change(line, "\"10857046999023057135944570762232829481370756359578518086990519993285655852781\"",
-                        "10857046999023057135944570762232829481370756359578518086990519993285655852781", CUZK_OK, "");
+    expect_proof_change(
+        line, "\"10857046999023057135944570762232829481370756359578518086990519993285655852781\"",
+        "10857046999023057135944570762232829481370756359578518086990519993285655852781", CUZK_OK, "");
     expect_proof_change(line, "\"protocol\":\"groth16\",", "", CUZK_OK, "");
     expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"0\",\"0\",\"0\"]", CUZK_OK, "");
     struct proof_points back;
@@ -187,32 +199,42 @@ static void test_proof_bad(void **state)
     assert_int_equal(snarkjs_proof_read(&back, &t, PATH, blob_span(&padded), NULL), CUZK_OK);
     blob_free(&padded);
 
-    expect_proof_change(line, "\"protocol\":\"groth16\"", "\"protocol\":\"plonk\"", CUZK_UNSUPPORTED, "plonk");
+    expect_proof_change(line, "\"protocol\":\"groth16\"", "\"protocol\":\"plonk\"", CUZK_UNSUPPORTED,
+                        "plonk");
     expect_proof_change(line, "\"protocol\":\"groth16\"", "\"protocol\":7", CUZK_UNSUPPORTED, "not a string");
     expect_proof_change(line, "\"bn128\"", "\"bw6\"", CUZK_UNSUPPORTED, "bw6");
     expect_proof_change(line, ",\"curve\":\"bn128\"", "", CUZK_MALFORMED, "does not name its curve");
     expect_proof(line, &curve_bls12_381, CUZK_MISMATCH, "bn128");
     expect_proof_change(line, "\"pi_c\"", "\"pi_d\"", CUZK_MALFORMED, "pi_c is missing");
     expect_proof_change(line, "\"pi_c\"", "\"pi_a\"", CUZK_MALFORMED, "not valid JSON");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"2\"]", CUZK_MALFORMED, "pi_a is not an array [x, y");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"2\"]", CUZK_MALFORMED,
+                        "pi_a is not an array [x, y");
     expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "\"1\"", CUZK_MALFORMED, "pi_a is not an array");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"2\",\"2\"]", CUZK_MALFORMED, "pi_a is not affine");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"3\",\"1\"]", CUZK_MALFORMED, "pi_a is not on the curve");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"0\",\"0\",\"1\"]", CUZK_MALFORMED, "pi_a is not on the curve");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"2\",\"2\"]", CUZK_MALFORMED,
+                        "pi_a is not affine");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"3\",\"1\"]", CUZK_MALFORMED,
+                        "pi_a is not on the curve");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"0\",\"0\",\"1\"]", CUZK_MALFORMED,
+                        "pi_a is not on the curve");
     expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"1\",\"0\"]", CUZK_MALFORMED, "z = 0");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[-1,2,1]", CUZK_MALFORMED, "pi_a[0] is not a non-negative integer");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[1.0,2,1]", CUZK_MALFORMED, "pi_a[0] is not a non-negative integer");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"2 \",\"1\"]", CUZK_MALFORMED, "pi_a[1] is not a non-negative");
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[null,2,1]", CUZK_MALFORMED, "pi_a[0] is not a non-negative integer");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[-1,2,1]", CUZK_MALFORMED,
+                        "pi_a[0] is not a non-negative integer");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[1.0,2,1]", CUZK_MALFORMED,
+                        "pi_a[0] is not a non-negative integer");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[\"1\",\"2 \",\"1\"]", CUZK_MALFORMED,
+                        "pi_a[1] is not a non-negative");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", "[null,2,1]", CUZK_MALFORMED,
+                        "pi_a[0] is not a non-negative integer");
     snprintf(number, sizeof number, "[\"%s\",\"2\",\"1\"]", q);
-    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", number, CUZK_MALFORMED, "pi_a[0] is not smaller than the base field's prime q");
+    expect_proof_change(line, "[\"1\",\"2\",\"1\"]", number, CUZK_MALFORMED,
+                        "pi_a[0] is not smaller than the base field's prime q");
     snprintf(number, sizeof number, "[%s,2,1]", q);
     expect_proof_change(line, "[\"1\",\"2\",\"1\"]", number, CUZK_MALFORMED, "pi_a[0] is not smaller");
     expect_proof_change(line, "[\"1\",\"0\"]", "[\"1\"]", CUZK_MALFORMED, "pi_b is not an array [[x0");
     expect_proof_change(line, "[\"1\",\"0\"]", "\"1\"", CUZK_MALFORMED, "pi_b is not an array [[x0");
     expect_proof_change(line, "[\"1\",\"0\"]", "[\"1\",\"1\"]", CUZK_MALFORMED, "pi_b is not affine");
-    expect_proof_change(line, "8495653923123431417604973247489272438418190587263600148770280649306958101930", "5", CUZK_MALFORMED,
-                        "pi_b is not on the curve");
+    expect_proof_change(line, "8495653923123431417604973247489272438418190587263600148770280649306958101930",
+                        "5", CUZK_MALFORMED, "pi_b is not on the curve");
 
     /* Not JSON, or other JSON. */
     expect_proof("", NULL, CUZK_MALFORMED, "an empty file");
@@ -246,7 +268,9 @@ static void test_proof_bad(void **state)
 static void test_proof_truncations(void **state)
 {
     (void)state;
-    struct proof_points proof = { .a = curve_bn254.g1.generator, .b = curve_bn254.g2.generator, .c = curve_bn254.g1.generator };
+    struct proof_points proof = { .a = curve_bn254.g1.generator,
+                                  .b = curve_bn254.g2.generator,
+                                  .c = curve_bn254.g1.generator };
     char *good = proof_text(&curve_bn254, &proof);
     for (size_t size = 0; size < strlen(good); size++) {
         struct blob cut = blob_copy(good, size);
@@ -265,7 +289,9 @@ static void test_public(void **state)
     (void)state;
     for (size_t k = 0; k < ARRAY_COUNT(curves); k++) {
         const struct curve *c = curves[k];
-        struct fr_int values[3] = { { { 0 } }, { { prng_u64(&rng), prng_u64(&rng), prng_u64(&rng) } }, c->fr.modulus };
+        struct fr_int values[3] = { { { 0 } },
+                                    { { prng_u64(&rng), prng_u64(&rng), prng_u64(&rng) } },
+                                    c->fr.modulus };
         values[2].w[0]--;
         struct public_values back;
         struct json_text text;
@@ -282,25 +308,41 @@ static void test_public(void **state)
         }
         values[2].w[0]++; /* r itself */
         assert_int_equal(snarkjs_public_write(&t, &text, values, 3), CUZK_OK);
-        assert_int_equal(snarkjs_public_read(&back, &t, PATH, span_of(text.data, text.size), c), CUZK_MALFORMED);
+        assert_int_equal(snarkjs_public_read(&back, &t, PATH, span_of(text.data, text.size), c),
+                         CUZK_MALFORMED);
         assert_string_equal(t.error.text, "public signal 2 is not smaller than the scalar field's prime r");
         assert_null(back.value);
         json_text_fini(&text);
     }
     struct public_values back;
     struct task t;
-    static const char *const good[] = { "[]", "[\n]", "[\"5\", 7, \"0xb\"]", " [ 123456789012345678901234567890 ] " };
+    static const char *const good[] = { "[]", "[\n]", "[\"5\", 7, \"0xb\"]",
+                                        " [ 123456789012345678901234567890 ] " };
     for (size_t i = 0; i < ARRAY_COUNT(good); i++) {
         task_init(&t);
         assert_int_equal(snarkjs_public_read(&back, &t, PATH, text_span(good[i]), &curve_bn254), CUZK_OK);
         public_values_fini(&back);
     }
-    static const char *const bad[] = { "[", "{}", "[{}]", "[[]]", "[true]", "[-5]", "[1e5]", "[\"\"]", "[5]]", "[5,]", "[05]",
-                                       "[\"5\\u0000\"]", "[\"\\u00005\"]", "[-123456789012345678901234567890]",
-                                       "[012345678901234567890123456789]", "[1234567890123456789012.5]" };
+    static const char *const bad[] = { "[",
+                                       "{}",
+                                       "[{}]",
+                                       "[[]]",
+                                       "[true]",
+                                       "[-5]",
+                                       "[1e5]",
+                                       "[\"\"]",
+                                       "[5]]",
+                                       "[5,]",
+                                       "[05]",
+                                       "[\"5\\u0000\"]",
+                                       "[\"\\u00005\"]",
+                                       "[-123456789012345678901234567890]",
+                                       "[012345678901234567890123456789]",
+                                       "[1234567890123456789012.5]" };
     for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         task_init(&t);
-        if (snarkjs_public_read(&back, &t, PATH, text_span(bad[i]), &curve_bn254) != CUZK_MALFORMED) fail_msg("%s", bad[i]);
+        if (snarkjs_public_read(&back, &t, PATH, text_span(bad[i]), &curve_bn254) != CUZK_MALFORMED)
+            fail_msg("%s", bad[i]);
     }
 }
 
@@ -341,7 +383,8 @@ static void test_vk_round_trip(void **state)
     }
 }
 
-static void expect_vk_change(const char *text, const char *from, const char *to, cuzk_status status, const char *words)
+static void expect_vk_change(const char *text, const char *from, const char *to, cuzk_status status,
+                             const char *words)
 {
     struct vk_points vk;
     struct task t;
@@ -365,19 +408,23 @@ static void test_vk_bad(void **state)
     char *text = vk_text(&vk), *line = on_one_line(text);
     expect_vk_change(line, "\"curve\":\"bn128\",", "", CUZK_OK, "");
     expect_vk_change(line, "\"nPublic\":1", "\"nPublic\":\"1\"", CUZK_OK, "");
-    expect_vk_change(line, "\"curve\":\"bn128\"", "\"curve\":\"bls12381\"", CUZK_MALFORMED, "is not on the curve");
+    expect_vk_change(line, "\"curve\":\"bn128\"", "\"curve\":\"bls12381\"", CUZK_MALFORMED,
+                     "is not on the curve");
     expect_vk_change(line, "\"curve\":\"bn128\"", "\"curve\":\"secp256k1\"", CUZK_UNSUPPORTED, "secp256k1");
-    expect_vk_change(line, "\"nPublic\":1", "\"nPublic\":2", CUZK_MALFORMED, "nPublic is 2, but IC has 2 points instead of 3");
+    expect_vk_change(line, "\"nPublic\":1", "\"nPublic\":2", CUZK_MALFORMED,
+                     "nPublic is 2, but IC has 2 points instead of 3");
     expect_vk_change(line, "\"nPublic\":1,", "", CUZK_MALFORMED, "nPublic is missing");
-    expect_vk_change(line, "\"nPublic\":1", "\"nPublic\":18446744073709551615", CUZK_MALFORMED, "nPublic is not smaller");
+    expect_vk_change(line, "\"nPublic\":1", "\"nPublic\":18446744073709551615", CUZK_MALFORMED,
+                     "nPublic is not smaller");
     expect_vk_change(line, "\"IC\"", "\"ic\"", CUZK_MALFORMED, "IC is not an array");
     expect_vk_change(line, "\"IC\":[", "\"IC\":[],\"x\":[", CUZK_MALFORMED, "IC is not an array");
     expect_vk_change(line, "\"IC\":[", "\"IC\":[7,", CUZK_MALFORMED, "nPublic is 1, but IC has 3");
-    expect_vk_change(line, "[\"1\",\"2\",\"1\"]", "[\"0\",\"1\",\"0\"]", CUZK_KEY_INVALID, "vk_alpha_1 is the point at infinity");
+    expect_vk_change(line, "[\"1\",\"2\",\"1\"]", "[\"0\",\"1\",\"0\"]", CUZK_KEY_INVALID,
+                     "vk_alpha_1 is the point at infinity");
     expect_vk_change(line, "\"vk_delta_2\"", "\"delta\"", CUZK_MALFORMED, "vk_delta_2 is missing");
     expect_vk_change(line, "\"groth16\"", "\"fflonk\"", CUZK_UNSUPPORTED, "fflonk");
-    expect_vk_change(line, "10857046999023057135944570762232829481370756359578518086990519993285655852781", "1", CUZK_MALFORMED,
-                     "vk_gamma_2 is not on the curve");
+    expect_vk_change(line, "10857046999023057135944570762232829481370756359578518086990519993285655852781",
+                     "1", CUZK_MALFORMED, "vk_gamma_2 is not on the curve");
     free(text);
     free(line);
     vk_points_fini(&vk);
@@ -417,9 +464,12 @@ static void test_trapdoor(void **state)
         assert_non_null(whole);
         memcpy(whole, text.data, text.size);
         whole[text.size] = '\0';
-        static const struct { const char *from, *to, *words; } changes[] = {
+        static const struct {
+            const char *from, *to, *words;
+        } changes[] = {
             { "\"cuzk_trapdoor\": 1", "\"cuzk_trapdoor\": 2", "not a trapdoor file of version 1" },
-            { "\"tau\": \"", "\"tau\": \"9999999999999999999999999999999999999999999999", "tau is not smaller than" },
+            { "\"tau\": \"", "\"tau\": \"9999999999999999999999999999999999999999999999",
+              "tau is not smaller than" },
             { "\"gamma\"", "\"gamut\"", "gamma is missing" },
             { "\"alpha\": \"", "\"alpha\": \"0\", \"spare\": \"", "alpha is zero" },
             { "\"layout\": \"", "\"layout\": \"x", "the layout is missing" },
@@ -429,7 +479,8 @@ static void test_trapdoor(void **state)
             char *changed = replaced(whole, changes[i].from, changes[i].to);
             task_init(&t);
             assert_int_equal(trapdoor_file_read(&back, &t, PATH, text_span(changed)), CUZK_MALFORMED);
-            if (strstr(t.error.text, changes[i].words) == NULL) fail_msg("\"%s\" not in \"%s\"", changes[i].words, t.error.text);
+            if (strstr(t.error.text, changes[i].words) == NULL)
+                fail_msg("\"%s\" not in \"%s\"", changes[i].words, t.error.text);
             static const struct trapdoor none;
             assert_memory_equal(&back, &none, sizeof back);
             free(changed);
@@ -451,9 +502,11 @@ int main(void)
 {
     prng_init(&rng);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_decimal), cmocka_unit_test(test_proof_round_trip), cmocka_unit_test(test_proof_bytes),
-        cmocka_unit_test(test_proof_bad), cmocka_unit_test(test_proof_truncations), cmocka_unit_test(test_public),
-        cmocka_unit_test(test_vk_round_trip), cmocka_unit_test(test_vk_bad), cmocka_unit_test(test_trapdoor),
+        cmocka_unit_test(test_decimal),           cmocka_unit_test(test_proof_round_trip),
+        cmocka_unit_test(test_proof_bytes),       cmocka_unit_test(test_proof_bad),
+        cmocka_unit_test(test_proof_truncations), cmocka_unit_test(test_public),
+        cmocka_unit_test(test_vk_round_trip),     cmocka_unit_test(test_vk_bad),
+        cmocka_unit_test(test_trapdoor),
     };
     return cmocka_run_group_tests_name("formats: JSON", tests, NULL, NULL);
 }
