@@ -14,7 +14,7 @@ cuzk_status aux_map_create(struct aux_map *out, struct task *t, const struct cir
     out->part_first = m->parts[0].first_aux;
     out->part_aux = c->aux_count;
     for (uint32_t i = 0; i < m->part_count; i++)
-        if (m->parts[i].template_id != m->parts[0].template_id || m->parts[i].first_aux != out->part_first + i * c->aux_count)
+        if (c->aux_count == 0 || m->parts[i].template_id != m->parts[0].template_id || m->parts[i].first_aux != out->part_first + i * c->aux_count)
             return FAIL(t, CUZK_UNSUPPORTED, "the parts of circuit %s differ", m->name);
     out->is_number = calloc(words, sizeof *out->is_number);
     out->rank = calloc(words, sizeof *out->rank);

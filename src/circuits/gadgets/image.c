@@ -45,6 +45,8 @@ cuzk_status image_derive(struct circuit_image *m, struct task *t)
         struct circuit_part *p = &m->parts[m->part_count++];
         const struct circuit_template *callee = &m->templates[m->rows[row + 1]];
         p->template_id = m->rows[row + 1];
+        if (m->steps[step].a != p->template_id || m->arguments[m->steps[step].b + CALL_AUX] != m->rows[row + 2])
+            return FAIL(t, CUZK_MALFORMED, "part %u of circuit %s has rows and steps of different templates", m->part_count - 1, m->name);
         p->row_entry = row;
         p->step = step;
         p->first_aux = m->rows[row + 2];
@@ -57,5 +59,7 @@ cuzk_status image_derive(struct circuit_image *m, struct task *t)
         m->source_number_total += callee->source_numbers;
         m->source_word_total += callee->source_words;
     }
+    if (row < c->rows_end || step < c->steps_end)
+        return FAIL(t, CUZK_MALFORMED, "circuit %s has parts without rows or without steps", m->name);
     return CUZK_OK;
 }

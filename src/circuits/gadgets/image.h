@@ -122,7 +122,7 @@ static inline const struct circuit_template *image_circuit(const struct circuit_
 void image_fini(struct circuit_image *m); /* legal on a zeroed one */
 uint64_t image_bytes(const struct circuit_image *m);
 
-/** Fills what is derived.  The arrays must be sound: image_load checks them first.  CUZK_NO_MEMORY. */
+/** Fills what is derived.  The arrays must be sound: image_load checks them first.  CUZK_NO_MEMORY, CUZK_MALFORMED. */
 cuzk_status image_derive(struct circuit_image *m, struct task *t) MUST_CHECK;
 
 /** Everything in one block of bytes with version and SHA-256, and back.  out is malloc'ed.
