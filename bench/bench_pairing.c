@@ -63,8 +63,13 @@ static void statement_make(struct statement *s, struct task *t, const struct cur
     point_of(c, &c->g2, &beta2, &beta);
     point_of(c, &c->g2, &gamma2, &gamma);
     point_of(c, &c->g2, &delta2, &delta);
-    const struct groth16_vk_points points = { .alpha1 = &alpha1, .beta2 = &beta2, .gamma2 = &gamma2, .delta2 = &delta2,
-                                              .ic = ic, .ic_stride = sizeof *ic, .ic_count = inputs + 1 };
+    const struct groth16_vk_points points = { .alpha1 = &alpha1,
+                                              .beta2 = &beta2,
+                                              .gamma2 = &gamma2,
+                                              .delta2 = &delta2,
+                                              .ic = ic,
+                                              .ic_stride = sizeof *ic,
+                                              .ic_count = inputs + 1 };
     if (groth16_vk_init(t, &s->vk, c, &points) != CUZK_OK) exit(1);
     free(ic);
 
@@ -89,15 +94,15 @@ static double cpu_ms(void)
 }
 
 /* The least of many single runs: what other load on the machine disturbs least. */
-#define BEST_OF(best_ms, rounds, body)                                                                                 \
-    do {                                                                                                               \
-        (best_ms) = 1e9;                                                                                               \
-        for (int round_ = 0; round_ < (rounds); round_++) {                                                            \
-            const double start_ = cpu_ms();                                                                    \
-            body;                                                                                                      \
-            const double ms_ = cpu_ms() - start_;                                                                 \
-            if (ms_ < (best_ms)) (best_ms) = ms_;                                                                      \
-        }                                                                                                              \
+#define BEST_OF(best_ms, rounds, body)                      \
+    do {                                                    \
+        (best_ms) = 1e9;                                    \
+        for (int round_ = 0; round_ < (rounds); round_++) { \
+            const double start_ = cpu_ms();                 \
+            body;                                           \
+            const double ms_ = cpu_ms() - start_;           \
+            if (ms_ < (best_ms)) (best_ms) = ms_;           \
+        }                                                   \
     } while (0)
 
 static void require(struct task *t, cuzk_status status)
@@ -127,8 +132,10 @@ static void bench_curve(const struct curve *c, size_t inputs)
 
     statement_make(&s, &t, c, inputs);
     groth16_verifier_init(&verifier, &s.vk);
-    BEST_OF(checked, ROUNDS, require(&t, groth16_verify(&t, &verifier, &s.proof, s.inputs, inputs, GROTH16_POINTS_CHECKED)));
-    BEST_OF(unchecked, ROUNDS, require(&t, groth16_verify(&t, &verifier, &s.proof, s.inputs, inputs, GROTH16_POINTS_UNCHECKED)));
+    BEST_OF(checked, ROUNDS,
+            require(&t, groth16_verify(&t, &verifier, &s.proof, s.inputs, inputs, GROTH16_POINTS_CHECKED)));
+    BEST_OF(unchecked, ROUNDS,
+            require(&t, groth16_verify(&t, &verifier, &s.proof, s.inputs, inputs, GROTH16_POINTS_UNCHECKED)));
 
     struct fr_int *all = calloc(BATCH * inputs + 1, sizeof *all);
     if (all == NULL) exit(1);
@@ -136,8 +143,11 @@ static void bench_curve(const struct curve *c, size_t inputs)
         proofs[i] = s.proof;
         memcpy(all + i * inputs, s.inputs, inputs * sizeof *all);
     }
-    BEST_OF(batch, BATCH_ROUNDS, require(&t, groth16_verify_batch(&t, &verifier, proofs, all, inputs, BATCH, GROTH16_POINTS_UNCHECKED)));
-    printf("%-10s pairing %.3f ms, product of 4 %.3f ms; verify (%zu inputs) %.3f ms, with point checks %.3f ms; "
+    BEST_OF(batch, BATCH_ROUNDS,
+            require(&t, groth16_verify_batch(&t, &verifier, proofs, all, inputs, BATCH,
+                                             GROTH16_POINTS_UNCHECKED)));
+    printf("%-10s pairing %.3f ms, product of 4 %.3f ms; verify (%zu inputs) %.3f ms, with point checks %.3f "
+           "ms; "
            "batch of %d %.3f ms a proof\n",
            c->name, one, four, inputs, checked, unchecked, BATCH, batch / BATCH);
     free(all);

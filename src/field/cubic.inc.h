@@ -7,10 +7,10 @@
 #include "field/fe_names.h"
 #include "field/be_names.h"
 
-#define fe_mul_v CAT(FE, _mul_v)
+#define fe_mul_v    CAT(FE, _mul_v)
 #define fe_mul_base CAT(FE, _mul_base)
-#define fe_mul_01 CAT(FE, _mul_01)
-#define fe_mul_1 CAT(FE, _mul_1)
+#define fe_mul_01   CAT(FE, _mul_01)
+#define fe_mul_1    CAT(FE, _mul_1)
 
 typedef struct {
     be_t c0, c1, c2; /* c0 + c1 v + c2 v^2 */
@@ -54,7 +54,10 @@ DEV_FN void fe_set_one(fe_t *r)
     be_set_zero(&r->c2);
 }
 
-DEV_FN bool fe_is_zero(const fe_t *a) { return be_is_zero(&a->c0) && be_is_zero(&a->c1) && be_is_zero(&a->c2); }
+DEV_FN bool fe_is_zero(const fe_t *a)
+{
+    return be_is_zero(&a->c0) && be_is_zero(&a->c1) && be_is_zero(&a->c2);
+}
 DEV_FN bool fe_is_one(const fe_t *a) { return be_is_one(&a->c0) && be_is_zero(&a->c1) && be_is_zero(&a->c2); }
 
 DEV_FN bool fe_eq(const fe_t *a, const fe_t *b)

@@ -23,11 +23,15 @@ static unsigned digit_of(const struct fr_int *k, unsigned at, unsigned bits)
 }
 
 /* out = sum k[i] base[i], every k[i] below 2^bits: buckets (Pippenger) of a size for tens to hundreds of points. */
-static void sum_of_multiples(const struct group *g, struct g_jac *out, const struct g_aff *base, size_t base_stride,
-                             const struct fr_int *k, size_t count, unsigned bits)
+static void sum_of_multiples(const struct group *g, struct g_jac *out, const struct g_aff *base,
+                             size_t base_stride, const struct fr_int *k, size_t count, unsigned bits)
 {
     struct g_jac bucket[(1u << BUCKET_MOST_BITS) - 1], running, sum;
-    const unsigned width = count < 8 ? 2 : count < 32 ? 3 : count < 100 ? 4 : count < 300 ? 5 : BUCKET_MOST_BITS;
+    const unsigned width = count < 8     ? 2
+                           : count < 32  ? 3
+                           : count < 100 ? 4
+                           : count < 300 ? 5
+                                         : BUCKET_MOST_BITS;
     const unsigned buckets = (1u << width) - 1;
 
     g->jac_set_inf(out);
@@ -36,7 +40,8 @@ static void sum_of_multiples(const struct group *g, struct g_jac *out, const str
         for (unsigned b = 0; b < buckets; b++) g->jac_set_inf(&bucket[b]);
         for (size_t i = 0; i < count; i++) {
             const unsigned d = digit_of(&k[i], window * width, width);
-            if (d != 0) g->jac_add_aff(&bucket[d - 1], &bucket[d - 1], (const uint8_t *)base + i * base_stride);
+            if (d != 0)
+                g->jac_add_aff(&bucket[d - 1], &bucket[d - 1], (const uint8_t *)base + i * base_stride);
         }
         g->jac_set_inf(&running);
         g->jac_set_inf(&sum);
@@ -62,8 +67,8 @@ static void negate(const struct group *g, struct g_aff *r, const struct g_aff *p
 static cuzk_status check_input_count(struct task *t, const struct groth16_verifier *v, size_t input_count)
 {
     if (input_count == groth16_vk_input_count(v->vk)) return CUZK_OK;
-    return FAIL(t, CUZK_INVALID_ARGUMENT, "%zu public inputs were given, the verifying key takes %zu", input_count,
-                groth16_vk_input_count(v->vk));
+    return FAIL(t, CUZK_INVALID_ARGUMENT, "%zu public inputs were given, the verifying key takes %zu",
+                input_count, groth16_vk_input_count(v->vk));
 }
 
 static cuzk_status check_point(struct task *t, const struct group *g, const struct g_aff *p, const char *name)
@@ -77,19 +82,23 @@ static cuzk_status check_point(struct task *t, const struct group *g, const stru
     return status;
 }
 
-static cuzk_status check_proof(struct task *t, const struct groth16_verifier *v, const struct groth16_proof *proof,
-                               const struct fr_int *inputs, size_t input_count, enum groth16_trust trust)
+static cuzk_status check_proof(struct task *t, const struct groth16_verifier *v,
+                               const struct groth16_proof *proof, const struct fr_int *inputs,
+                               size_t input_count, enum groth16_trust trust)
 {
     const struct curve *c = v->vk->curve;
 
     if (proof->curve != c)
-        return FAIL(t, CUZK_MISMATCH, "the proof is on curve %s, the verifying key on %s", proof->curve->name, c->name);
+        return FAIL(t, CUZK_MISMATCH, "the proof is on curve %s, the verifying key on %s", proof->curve->name,
+                    c->name);
     for (size_t i = 0; i < input_count; i++) {
         cuzk_status status;
         if (c->fr.int_is_canonical(&inputs[i])) continue;
-        status = FAIL(t, CUZK_INVALID_ARGUMENT, "public input %zu is not below the order r of the scalar field", i);
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
-                        "reduce it before use: a verifier that accepts x and x + r can be shown one proof twice");
+        status = FAIL(t, CUZK_INVALID_ARGUMENT,
+                      "public input %zu is not below the order r of the scalar field", i);
+        task_fail_place(
+            t, NULL, ERROR_NO_OFFSET, NULL,
+            "reduce it before use: a verifier that accepts x and x + r can be shown one proof twice");
         return status;
     }
     if (trust == GROTH16_POINTS_UNCHECKED) {
@@ -111,8 +120,8 @@ void groth16_verifier_init(struct groth16_verifier *v, const struct groth16_vk *
 }
 
 /* e(A, B) e(acc, -gamma) e(C, -delta) = e(alpha, beta) */
-static bool equation_holds(const struct groth16_verifier *v, const struct groth16_proof *proof, const struct fr_int *inputs,
-                           size_t input_count)
+static bool equation_holds(const struct groth16_verifier *v, const struct groth16_proof *proof,
+                           const struct fr_int *inputs, size_t input_count)
 {
     const struct curve *c = v->vk->curve;
     const struct g_aff *ic = v->vk->ic;
@@ -128,13 +137,15 @@ static bool equation_holds(const struct groth16_verifier *v, const struct groth1
     return gt_eq(c, &product, &v->alpha_beta);
 }
 
-cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v, const struct groth16_proof *proof,
-                           const struct fr_int *inputs, size_t input_count, enum groth16_trust trust)
+cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v,
+                           const struct groth16_proof *proof, const struct fr_int *inputs, size_t input_count,
+                           enum groth16_trust trust)
 {
     TRY(check_input_count(t, v, input_count));
     TRY(check_proof(t, v, proof, inputs, input_count, trust));
     if (equation_holds(v, proof, inputs, input_count)) return CUZK_OK;
-    return FAIL(t, CUZK_PROOF_INVALID, "the proof does not satisfy the verification equation for these public inputs");
+    return FAIL(t, CUZK_PROOF_INVALID,
+                "the proof does not satisfy the verification equation for these public inputs");
 }
 
 /* ---- many proofs ---- */
@@ -145,11 +156,11 @@ struct batch {
     const struct groth16_proof *proofs;
     const struct fr_int *inputs; /* inputs_each a proof */
     size_t inputs_each;
-    const bool *skip;       /* proofs that are known to be bad; NULL: none */
-    struct fr_int *weight;  /* count */
-    struct g_aff *g1, *g2;  /* count + 3: the pairs to be multiplied */
-    struct g_aff *c_point;  /* count */
-    struct fr *ic_sum;      /* inputs_each + 1: weighted sums of the inputs, Montgomery */
+    const bool *skip;      /* proofs that are known to be bad; NULL: none */
+    struct fr_int *weight; /* count */
+    struct g_aff *g1, *g2; /* count + 3: the pairs to be multiplied */
+    struct g_aff *c_point; /* count */
+    struct fr *ic_sum;     /* inputs_each + 1: weighted sums of the inputs, Montgomery */
     struct fr_int *ic_weight;
 };
 
@@ -171,7 +182,8 @@ static cuzk_status batch_init(struct task *t, struct batch *b, size_t count)
     b->c_point = calloc(count, sizeof *b->c_point);
     b->ic_sum = calloc(b->inputs_each + 1, sizeof *b->ic_sum);
     b->ic_weight = calloc(b->inputs_each + 1, sizeof *b->ic_weight);
-    if (b->weight != NULL && b->g1 != NULL && b->g2 != NULL && b->c_point != NULL && b->ic_sum != NULL && b->ic_weight != NULL)
+    if (b->weight != NULL && b->g1 != NULL && b->g2 != NULL && b->c_point != NULL && b->ic_sum != NULL &&
+        b->ic_weight != NULL)
         return CUZK_OK;
     batch_fini(b);
     return FAIL(t, CUZK_NO_MEMORY, "no memory to verify %zu proofs at once", count);
@@ -233,8 +245,9 @@ static cuzk_status batch_holds(struct task *t, const struct batch *b, bool *hold
     return CUZK_OK;
 }
 
-cuzk_status groth16_verify_batch(struct task *t, const struct groth16_verifier *v, const struct groth16_proof *proofs,
-                                 const struct fr_int *inputs, size_t inputs_each, size_t count, enum groth16_trust trust)
+cuzk_status groth16_verify_batch(struct task *t, const struct groth16_verifier *v,
+                                 const struct groth16_proof *proofs, const struct fr_int *inputs,
+                                 size_t inputs_each, size_t count, enum groth16_trust trust)
 {
     struct batch b = { .v = v, .proofs = proofs, .inputs = inputs, .inputs_each = inputs_each };
     bool holds = false;
@@ -250,7 +263,8 @@ cuzk_status groth16_verify_batch(struct task *t, const struct groth16_verifier *
     status = batch_holds(t, &b, &holds, 0, count);
     batch_fini(&b);
     if (status != CUZK_OK || holds) return status;
-    return FAIL(t, CUZK_PROOF_INVALID, "at least one of %zu proofs does not satisfy the verification equation", count);
+    return FAIL(t, CUZK_PROOF_INVALID,
+                "at least one of %zu proofs does not satisfy the verification equation", count);
 }
 
 /* Marks the bad proofs of [first, end), halving it as long as the product over a part fails.  Depth log2(count). */
@@ -269,8 +283,9 @@ static cuzk_status find_bad(struct task *t, const struct batch *b, bool *bad, si
     return find_bad(t, b, bad, middle, end);
 }
 
-cuzk_status groth16_verify_each(struct task *t, const struct groth16_verifier *v, bool *bad, const struct groth16_proof *proofs,
-                                const struct fr_int *inputs, size_t inputs_each, size_t count, enum groth16_trust trust)
+cuzk_status groth16_verify_each(struct task *t, const struct groth16_verifier *v, bool *bad,
+                                const struct groth16_proof *proofs, const struct fr_int *inputs,
+                                size_t inputs_each, size_t count, enum groth16_trust trust)
 {
     struct batch b = { .v = v, .proofs = proofs, .inputs = inputs, .inputs_each = inputs_each, .skip = bad };
     struct task quiet; /* takes the reason why one proof is bad, which is not this task's failure yet */
@@ -295,5 +310,6 @@ cuzk_status groth16_verify_each(struct task *t, const struct groth16_verifier *v
             first_bad = i;
         }
     if (bad_count == 0) return CUZK_OK;
-    return FAIL(t, CUZK_PROOF_INVALID, "%zu of %zu proofs are not valid; the first of them is number %zu", bad_count, count, first_bad);
+    return FAIL(t, CUZK_PROOF_INVALID, "%zu of %zu proofs are not valid; the first of them is number %zu",
+                bad_count, count, first_bad);
 }

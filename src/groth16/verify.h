@@ -14,8 +14,9 @@ struct groth16_verifier {
 };
 
 enum groth16_trust {
-    GROTH16_POINTS_UNCHECKED = 0, /* verify checks that the proof's points are on the curve and in the subgroup */
-    GROTH16_POINTS_CHECKED = 1,   /* the caller has just decoded them with that check */
+    GROTH16_POINTS_UNCHECKED =
+        0, /* verify checks that the proof's points are on the curve and in the subgroup */
+    GROTH16_POINTS_CHECKED = 1, /* the caller has just decoded them with that check */
 };
 
 /** Cost  one pairing.  vk must have been checked (groth16_vk_check) or come from a trusted source, and must outlive the verifier. */
@@ -27,8 +28,9 @@ void groth16_verifier_init(struct groth16_verifier *v, const struct groth16_vk *
  *         names it).  CUZK_INVALID_ARGUMENT: an input is not below r (its index is named), or the number of inputs is not the key's.
  *         CUZK_MISMATCH: the proof is of another curve.
  * Cost  three Miller loops in step, one final exponentiation, input_count scalar multiplications in G1.  Thread  any. */
-cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v, const struct groth16_proof *proof,
-                           const struct fr_int *inputs, size_t input_count, enum groth16_trust trust) MUST_CHECK;
+cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v,
+                           const struct groth16_proof *proof, const struct fr_int *inputs, size_t input_count,
+                           enum groth16_trust trust) MUST_CHECK;
 
 /** Checks count proofs of one key at once: the product of their equations, each raised to its own random 128-bit weight from the
  * operating system, so that a batch with a bad proof passes with probability at most 2^-128.
@@ -36,16 +38,16 @@ cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v, con
  * Errors  as groth16_verify; CUZK_PROOF_INVALID without a name means that some proof is bad: groth16_verify_each finds it.
  *         CUZK_IO if there is no randomness.
  * Cost  count + 3 Miller loops, one final exponentiation, 2 count short and inputs_each + 2 full scalar multiplications. */
-cuzk_status groth16_verify_batch(struct task *t, const struct groth16_verifier *v, const struct groth16_proof *proofs,
-                                 const struct fr_int *inputs, size_t inputs_each, size_t count,
-                                 enum groth16_trust trust) MUST_CHECK;
+cuzk_status groth16_verify_batch(struct task *t, const struct groth16_verifier *v,
+                                 const struct groth16_proof *proofs, const struct fr_int *inputs,
+                                 size_t inputs_each, size_t count, enum groth16_trust trust) MUST_CHECK;
 
 /** As groth16_verify_batch, but says which proofs are bad, halving the batch until they stand alone.
  * Out  bad: count flags, set for every proof that does not verify, be it the equation, a point or an input.
  * Errors  CUZK_PROOF_INVALID if any is set, naming the first and how many.  Others as groth16_verify_batch: bad is then undefined.
  * Cost  one batch if all hold; else about 2 log2(count) smaller batches a bad proof. */
-cuzk_status groth16_verify_each(struct task *t, const struct groth16_verifier *v, bool *bad, const struct groth16_proof *proofs,
-                                const struct fr_int *inputs, size_t inputs_each, size_t count,
-                                enum groth16_trust trust) MUST_CHECK;
+cuzk_status groth16_verify_each(struct task *t, const struct groth16_verifier *v, bool *bad,
+                                const struct groth16_proof *proofs, const struct fr_int *inputs,
+                                size_t inputs_each, size_t count, enum groth16_trust trust) MUST_CHECK;
 
 #endif

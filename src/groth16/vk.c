@@ -12,10 +12,12 @@ cuzk_status groth16_vk_init(struct task *t, struct groth16_vk *out, const struct
 
     memset(out, 0, sizeof *out);
     if (points->ic_count == 0)
-        return FAIL(t, CUZK_KEY_INVALID, "the verifying key has no IC points; even a circuit without public inputs has one");
+        return FAIL(t, CUZK_KEY_INVALID,
+                    "the verifying key has no IC points; even a circuit without public inputs has one");
     struct g_aff *ic = calloc(points->ic_count, sizeof *ic);
     if (ic == NULL)
-        return FAIL(t, CUZK_NO_MEMORY, "no memory for the %zu IC points of a verifying key", points->ic_count);
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for the %zu IC points of a verifying key",
+                    points->ic_count);
     for (size_t i = 0; i < points->ic_count; i++)
         memcpy(&ic[i], (const uint8_t *)points->ic + i * points->ic_stride, g1_bytes);
 
@@ -39,7 +41,8 @@ void groth16_vk_fini(struct groth16_vk *vk)
     memset(vk, 0, sizeof *vk);
 }
 
-static cuzk_status check_point(struct task *t, const struct group *g, const struct g_aff *p, const char *name, bool may_be_inf)
+static cuzk_status check_point(struct task *t, const struct group *g, const struct g_aff *p, const char *name,
+                               bool may_be_inf)
 {
     const enum point_check found = g->aff_check(p, true);
     cuzk_status status;
@@ -66,7 +69,8 @@ static cuzk_status check_sides_agree(struct task *t, const struct groth16_vk *vk
     g->jac_neg(&neg, &neg);
     g->jac_to_aff(&g1[0], &neg);
     if (pairing_product_is_one(vk->curve, g1, g2, 2)) return CUZK_OK;
-    return FAIL(t, CUZK_KEY_INVALID, "beta and delta of the verifying key are not the same multiples in G1 and in G2");
+    return FAIL(t, CUZK_KEY_INVALID,
+                "beta and delta of the verifying key are not the same multiples in G1 and in G2");
 }
 
 cuzk_status groth16_vk_check(struct task *t, const struct groth16_vk *vk)

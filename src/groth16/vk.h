@@ -21,7 +21,8 @@ struct groth16_vk {
 struct groth16_vk_points {
     const void *alpha1, *beta2, *gamma2, *delta2;
     const void *beta1, *delta1; /* NULL: the source does not carry it */
-    const void *ic;             /* ic_count points, ic_stride bytes apart: sizeof(struct g_aff), or aff_bytes when packed */
+    const void
+        *ic; /* ic_count points, ic_stride bytes apart: sizeof(struct g_aff), or aff_bytes when packed */
     size_t ic_stride, ic_count;
 };
 

@@ -6,20 +6,28 @@ static const struct pairing_ops *ops_of(const struct curve *c)
     return c->id == CURVE_BN254 ? &pairing_ops_bn254 : &pairing_ops_bls12_381;
 }
 
-void pairing_product(const struct curve *c, struct gt *out, const struct g_aff *g1, const struct g_aff *g2, size_t count)
+void pairing_product(const struct curve *c, struct gt *out, const struct g_aff *g1, const struct g_aff *g2,
+                     size_t count)
 {
     ops_of(c)->product(out, g1, g2, count);
 }
 
-bool pairing_product_is_one(const struct curve *c, const struct g_aff *g1, const struct g_aff *g2, size_t count)
+bool pairing_product_is_one(const struct curve *c, const struct g_aff *g1, const struct g_aff *g2,
+                            size_t count)
 {
     struct gt product;
     ops_of(c)->product(&product, g1, g2, count);
     return ops_of(c)->is_one(&product);
 }
 
-void gt_mul(const struct curve *c, struct gt *r, const struct gt *a, const struct gt *b) { ops_of(c)->gt_mul(r, a, b); }
-void gt_pow(const struct curve *c, struct gt *r, const struct gt *a, const struct fr_int *e) { ops_of(c)->gt_pow(r, a, e); }
+void gt_mul(const struct curve *c, struct gt *r, const struct gt *a, const struct gt *b)
+{
+    ops_of(c)->gt_mul(r, a, b);
+}
+void gt_pow(const struct curve *c, struct gt *r, const struct gt *a, const struct fr_int *e)
+{
+    ops_of(c)->gt_pow(r, a, e);
+}
 bool gt_eq(const struct curve *c, const struct gt *a, const struct gt *b) { return ops_of(c)->gt_eq(a, b); }
 
 void gt_to_plain(const struct curve *c, struct fp_int coefficients[12], const struct gt *a)

@@ -5,7 +5,9 @@
 #include "curve/curve.h"
 
 /* An element of Fp12 = Fp6[w] / (w^2 - v), Fp6 = Fp2[v] / (v^3 - xi), Montgomery form, c0.c0.c0 ... c1.c2.c1; BN254 uses 48 words. */
-struct gt { uint64_t w[72]; };
+struct gt {
+    uint64_t w[72];
+};
 
 /** Product of e(g1[i], g2[i]) after the final exponentiation; pairs with infinity on either side count as 1.
  * In    g1, g2  count affine points, on the curve and in the subgroup (not checked here).
@@ -14,8 +16,10 @@ struct gt { uint64_t w[72]; };
  * Thread  any; allocates nothing, 16 KiB of stack.
  * Cost  count Miller loops, 16 of them sharing squarings, and one final exponentiation; about 1.0 + 0.3 (count - 1) ms on BN254 and
  *       1.5 + 0.4 (count - 1) ms on BLS12-381 (bench_pairing, one core of a 2020s server).  Time depends on the points: nothing secret. */
-void pairing_product(const struct curve *c, struct gt *out, const struct g_aff *g1, const struct g_aff *g2, size_t count);
-bool pairing_product_is_one(const struct curve *c, const struct g_aff *g1, const struct g_aff *g2, size_t count);
+void pairing_product(const struct curve *c, struct gt *out, const struct g_aff *g1, const struct g_aff *g2,
+                     size_t count);
+bool pairing_product_is_one(const struct curve *c, const struct g_aff *g1, const struct g_aff *g2,
+                            size_t count);
 
 /* Elements of GT, that is, products and powers of pairings; r may be a or b. */
 void gt_mul(const struct curve *c, struct gt *r, const struct gt *a, const struct gt *b);

@@ -19,12 +19,20 @@
 
 #define PR_CONST(name) CAT(PR_UPPER, name)
 
-struct pr_g1 { f1_t x, y; };       /* affine, not infinity */
-struct pr_g2 { f2_t x, y; };       /* affine on the twist, not infinity */
-struct pr_hom { f2_t x, y, z; };   /* homogeneous on the twist: (x / z, y / z) */
+struct pr_g1 {
+    f1_t x, y;
+}; /* affine, not infinity */
+struct pr_g2 {
+    f2_t x, y;
+}; /* affine on the twist, not infinity */
+struct pr_hom {
+    f2_t x, y, z;
+}; /* homogeneous on the twist: (x / z, y / z) */
 
 /* A line through points of the twist, still to be evaluated: py yP + px xP + p0. */
-struct pr_line { f2_t py, px, p0; };
+struct pr_line {
+    f2_t py, px, p0;
+};
 
 static const signed char pr_loop[PR_CONST(_LOOP_LENGTH)] = PR_CONST(_LOOP);
 static const f2_t pr_twist_3b = PR_CONST(_TWIST_3B);

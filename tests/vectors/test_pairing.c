@@ -137,7 +137,8 @@ static void eip197_vectors(void **state)
     shared_data_need(path, "data/vectors/bn254-vectors/eip196-197/bn256Pairing.json");
     root = load(path);
     assert_true(json_array_size(root) > 0);
-    json_array_foreach(root, i, test) {
+    json_array_foreach(root, i, test)
+    {
         uint8_t input[MOST_PAIRS * EIP197_PAIR_BYTES];
         const size_t bytes = hex_bytes(input, sizeof input, text_of(test, "Input"));
         const char *expected = text_of(test, "Expected");
@@ -179,7 +180,8 @@ static bool eip2537_check(const uint8_t *input, size_t bytes, bool *one)
     for (size_t pair = 0; pair < bytes / EIP2537_PAIR_BYTES; pair++) {
         struct fp_int coordinates[6];
         for (int i = 0; i < 6; i++)
-            if (!eip2537_coordinate(&coordinates[i], input + pair * EIP2537_PAIR_BYTES + 64 * i)) return false;
+            if (!eip2537_coordinate(&coordinates[i], input + pair * EIP2537_PAIR_BYTES + 64 * i))
+                return false;
         if (c->g1.from_plain(&p[pair], coordinates, true) != POINT_OK) return false;
         if (c->g2.from_plain(&q[pair], coordinates + 2, true) != POINT_OK) return false;
     }
@@ -200,7 +202,8 @@ static void eip2537_vectors(void **state)
         shared_data_need(path, name);
         root = load(path);
         assert_true(json_array_size(root) > 0);
-        json_array_foreach(root, i, test) {
+        json_array_foreach(root, i, test)
+        {
             uint8_t input[MOST_PAIRS * EIP2537_PAIR_BYTES];
             const size_t bytes = hex_bytes(input, sizeof input, text_of(test, "Input"));
             bool one = false;
@@ -210,7 +213,8 @@ static void eip2537_vectors(void **state)
                 continue;
             }
             const char *expected = text_of(test, "Expected");
-            if (!accepted || one != (expected[strlen(expected) - 1] == '1')) fail_msg("vector %s", text_of(test, "Name"));
+            if (!accepted || one != (expected[strlen(expected) - 1] == '1'))
+                fail_msg("vector %s", text_of(test, "Name"));
         }
         printf("%zu vectors of EIP-2537 (%s)\n", json_array_size(root), names[n]);
         json_decref(root);
@@ -229,7 +233,8 @@ static void check_alphabeta(const char *name, const char *text, size_t size)
     json_t *root = json_loadb(text, size, 0, &error), *expected = json_object_get(root, "vk_alphabeta_12");
 
     task_init(&t);
-    if (snarkjs_vk_read(&vk, &t, name, span_of(text, size)) != CUZK_OK) fail_msg("%s: %s", name, t.error.text);
+    if (snarkjs_vk_read(&vk, &t, name, span_of(text, size)) != CUZK_OK)
+        fail_msg("%s: %s", name, t.error.text);
     pairing_product(vk.curve, &e, &vk.alpha1, &vk.beta2, 1);
     gt_to_plain(vk.curve, c, &e);
     for (size_t i = 0; i < 12; i++) {

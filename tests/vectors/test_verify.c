@@ -28,12 +28,18 @@ struct proof_case {
 static void case_key(struct proof_case *pc, const struct vk_points *vk)
 {
     const struct groth16_vk_points points = {
-        .alpha1 = &vk->alpha1, .beta2 = &vk->beta2, .gamma2 = &vk->gamma2, .delta2 = &vk->delta2,
-        .ic = vk->ic, .ic_stride = sizeof *vk->ic, .ic_count = vk->ic_count,
+        .alpha1 = &vk->alpha1,
+        .beta2 = &vk->beta2,
+        .gamma2 = &vk->gamma2,
+        .delta2 = &vk->delta2,
+        .ic = vk->ic,
+        .ic_stride = sizeof *vk->ic,
+        .ic_count = vk->ic_count,
     };
     struct task t;
     task_init(&t);
-    if (groth16_vk_init(&t, &pc->vk, vk->curve, &points) != CUZK_OK || groth16_vk_check(&t, &pc->vk) != CUZK_OK)
+    if (groth16_vk_init(&t, &pc->vk, vk->curve, &points) != CUZK_OK ||
+        groth16_vk_check(&t, &pc->vk) != CUZK_OK)
         fail_msg("%s: %s", pc->name, t.error.text);
     groth16_verifier_init(&pc->verifier, &pc->vk);
 }
@@ -63,7 +69,8 @@ static void case_fini(struct proof_case *pc)
     free(pc->inputs);
 }
 
-static void case_from_json(struct proof_case *pc, const char *name, struct span vk_text, struct span proof_text, struct span public_text)
+static void case_from_json(struct proof_case *pc, const char *name, struct span vk_text,
+                           struct span proof_text, struct span public_text)
 {
     struct vk_points vk;
     struct proof_points proof;
@@ -85,8 +92,8 @@ static void case_from_json(struct proof_case *pc, const char *name, struct span 
     public_values_fini(&values);
 }
 
-static cuzk_status verify_one(const struct proof_case *pc, const struct groth16_proof *proof, const struct fr_int *inputs,
-                              struct task *t)
+static cuzk_status verify_one(const struct proof_case *pc, const struct groth16_proof *proof,
+                              const struct fr_int *inputs, struct task *t)
 {
     task_init(t);
     return groth16_verify(t, &pc->verifier, proof, inputs, pc->inputs_each, GROTH16_POINTS_UNCHECKED);
@@ -114,14 +121,16 @@ static void check_case(const struct proof_case *pc)
         struct groth16_proof bad;
         struct g_jac p;
 
-        if (verify_one(pc, &pc->proofs[n], given, &t) != CUZK_OK) fail_msg("%s, proof %zu: %s", pc->name, n, t.error.text);
+        if (verify_one(pc, &pc->proofs[n], given, &t) != CUZK_OK)
+            fail_msg("%s, proof %zu: %s", pc->name, n, t.error.text);
         for (size_t i = 0; i < pc->inputs_each; i++) {
             memcpy(inputs, given, pc->inputs_each * sizeof *inputs);
             neighbour(c, &inputs[i]);
             assert_int_equal(verify_one(pc, &pc->proofs[n], inputs, &t), CUZK_PROOF_INVALID);
             if (n > 0) break; /* every input of the first proof, one of the others */
         }
-        for (size_t i = 0; i < pc->inputs_each; i++) { /* x + r, where 256 bits hold it, is another name of x and is refused */
+        for (size_t i = 0; i < pc->inputs_each;
+             i++) { /* x + r, where 256 bits hold it, is another name of x and is refused */
             unsigned __int128 carry = 0;
             memcpy(inputs, given, pc->inputs_each * sizeof *inputs);
             for (int w = 0; w < 4; w++) {
@@ -154,7 +163,8 @@ static void check_case(const struct proof_case *pc)
         memset(&bad.c, 0, sizeof bad.c);
         assert_int_equal(verify_one(pc, &bad, given, &t), CUZK_PROOF_INVALID);
 
-        bad = pc->proofs[n]; /* points off the curve are found, and named, unless the caller vouches for them */
+        bad =
+            pc->proofs[n]; /* points off the curve are found, and named, unless the caller vouches for them */
         bad.c.w[0] ^= 1;
         assert_int_equal(verify_one(pc, &bad, given, &t), CUZK_PROOF_INVALID);
         assert_string_equal(t.error.field, "C");
@@ -168,26 +178,32 @@ static void check_case(const struct proof_case *pc)
     }
 
     task_init(&t);
-    assert_int_equal(groth16_verify(&t, &pc->verifier, &pc->proofs[0], pc->inputs, pc->inputs_each + 1, GROTH16_POINTS_CHECKED),
+    assert_int_equal(groth16_verify(&t, &pc->verifier, &pc->proofs[0], pc->inputs, pc->inputs_each + 1,
+                                    GROTH16_POINTS_CHECKED),
                      CUZK_INVALID_ARGUMENT);
     task_init(&t);
-    assert_int_equal(groth16_verify(&t, &pc->verifier, &pc->proofs[0], pc->inputs, pc->inputs_each - 1, GROTH16_POINTS_CHECKED),
+    assert_int_equal(groth16_verify(&t, &pc->verifier, &pc->proofs[0], pc->inputs, pc->inputs_each - 1,
+                                    GROTH16_POINTS_CHECKED),
                      CUZK_INVALID_ARGUMENT);
     task_init(&t);
-    assert_int_equal(groth16_verify(&t, &pc->verifier, &pc->proofs[0], pc->inputs, pc->inputs_each, GROTH16_POINTS_CHECKED), CUZK_OK);
+    assert_int_equal(groth16_verify(&t, &pc->verifier, &pc->proofs[0], pc->inputs, pc->inputs_each,
+                                    GROTH16_POINTS_CHECKED),
+                     CUZK_OK);
     free(inputs);
 }
 
 static cuzk_status batch(const struct proof_case *pc, struct task *t)
 {
     task_init(t);
-    return groth16_verify_batch(t, &pc->verifier, pc->proofs, pc->inputs, pc->inputs_each, pc->count, GROTH16_POINTS_UNCHECKED);
+    return groth16_verify_batch(t, &pc->verifier, pc->proofs, pc->inputs, pc->inputs_each, pc->count,
+                                GROTH16_POINTS_UNCHECKED);
 }
 
 static cuzk_status each(const struct proof_case *pc, bool *bad, struct task *t)
 {
     task_init(t);
-    return groth16_verify_each(t, &pc->verifier, bad, pc->proofs, pc->inputs, pc->inputs_each, pc->count, GROTH16_POINTS_UNCHECKED);
+    return groth16_verify_each(t, &pc->verifier, bad, pc->proofs, pc->inputs, pc->inputs_each, pc->count,
+                               GROTH16_POINTS_UNCHECKED);
 }
 
 /* The proofs of pc as one batch, repeated to copies of each: holds; with some spoiled in different ways exactly those are named. */
@@ -237,7 +253,8 @@ static void check_batch(const struct proof_case *pc, size_t copies)
         }
         assert_int_equal(each(&many, bad, &t), CUZK_PROOF_INVALID);
         for (size_t i = 0; i < many.count; i++)
-            if (bad[i] != spoiled[i]) fail_msg("%s: proof %zu of %zu found %s", pc->name, i, many.count, bad[i] ? "bad" : "good");
+            if (bad[i] != spoiled[i])
+                fail_msg("%s: proof %zu of %zu found %s", pc->name, i, many.count, bad[i] ? "bad" : "good");
     }
     free(bad);
     free(spoiled);
@@ -253,8 +270,8 @@ static void embedded_proofs(void **state)
 {
     struct proof_case bn254, bls12_381;
     (void)state;
-    case_from_json(&bn254, "multiplier2 bn254", span_of_text(multiplier2_bn254_vk), span_of_text(multiplier2_bn254_proof),
-                   span_of_text(multiplier2_bn254_public));
+    case_from_json(&bn254, "multiplier2 bn254", span_of_text(multiplier2_bn254_vk),
+                   span_of_text(multiplier2_bn254_proof), span_of_text(multiplier2_bn254_public));
     case_from_json(&bls12_381, "multiplier2 bls12_381", span_of_text(multiplier2_bls12_381_vk),
                    span_of_text(multiplier2_bls12_381_proof), span_of_text(multiplier2_bls12_381_public));
     check_case(&bn254);
@@ -270,8 +287,8 @@ static void empty_batches_hold(void **state)
     struct proof_case pc;
     struct task t;
     (void)state;
-    case_from_json(&pc, "multiplier2 bn254", span_of_text(multiplier2_bn254_vk), span_of_text(multiplier2_bn254_proof),
-                   span_of_text(multiplier2_bn254_public));
+    case_from_json(&pc, "multiplier2 bn254", span_of_text(multiplier2_bn254_vk),
+                   span_of_text(multiplier2_bn254_proof), span_of_text(multiplier2_bn254_public));
     pc.count = 0;
     assert_int_equal(batch(&pc, &t), CUZK_OK);
     assert_int_equal(each(&pc, NULL, &t), CUZK_OK);
@@ -286,8 +303,8 @@ static void hostile_keys_are_refused(void **state)
     struct task t;
 
     (void)state;
-    case_from_json(&pc, "multiplier2 bls12_381", span_of_text(multiplier2_bls12_381_vk), span_of_text(multiplier2_bls12_381_proof),
-                   span_of_text(multiplier2_bls12_381_public));
+    case_from_json(&pc, "multiplier2 bls12_381", span_of_text(multiplier2_bls12_381_vk),
+                   span_of_text(multiplier2_bls12_381_proof), span_of_text(multiplier2_bls12_381_public));
     for (size_t i = 0; i < ARRAY_COUNT(points); i++) {
         const struct g_aff good = *points[i];
         memset(points[i], 0, sizeof *points[i]);
@@ -335,13 +352,16 @@ static void hostile_keys_are_refused(void **state)
 static void shipped_circom_proofs(void **state)
 {
     static const char *const sets[][3] = {
-        { "taceo-bn254-multiplier2/verification_key.json", "taceo-bn254-multiplier2/proof.json", "taceo-bn254-multiplier2/public.json" },
-        { "taceo-bn254-poseidon/verification_key.json", "taceo-bn254-poseidon/proof.json", "taceo-bn254-poseidon/public.json" },
+        { "taceo-bn254-multiplier2/verification_key.json", "taceo-bn254-multiplier2/proof.json",
+          "taceo-bn254-multiplier2/public.json" },
+        { "taceo-bn254-poseidon/verification_key.json", "taceo-bn254-poseidon/proof.json",
+          "taceo-bn254-poseidon/public.json" },
         { "taceo-bls12_381-multiplier2/verification_key.json", "taceo-bls12_381-multiplier2/proof.json",
           "taceo-bls12_381-multiplier2/public.json" },
         { "taceo-bls12_381-poseidon/verification_key.json", "taceo-bls12_381-poseidon/proof.json",
           "taceo-bls12_381-poseidon/public.json" },
-        { "semaphore-v4/semaphore-10.json", "semaphore-v4/semaphore-10.proof.json", "semaphore-v4/semaphore-10.public.json" },
+        { "semaphore-v4/semaphore-10.json", "semaphore-v4/semaphore-10.proof.json",
+          "semaphore-v4/semaphore-10.public.json" },
         { "waku-rln/verification_key.json", "waku-rln/rln.proof.json", "waku-rln/rln.public.json" },
     };
     (void)state;
@@ -420,7 +440,8 @@ static bool accepted_when_flipped(const struct proof_case *pc, const uint8_t *by
     proof.a = points.a;
     proof.b = points.b;
     proof.c = points.c;
-    return groth16_verify(&t, &pc->verifier, &proof, pc->inputs, pc->inputs_each, GROTH16_POINTS_CHECKED) == CUZK_OK;
+    return groth16_verify(&t, &pc->verifier, &proof, pc->inputs, pc->inputs_each, GROTH16_POINTS_CHECKED) ==
+           CUZK_OK;
 }
 
 /* Every byte of the first proof, one random alteration each. */
@@ -428,7 +449,8 @@ static void check_flips(const struct proof_case *pc, const uint8_t *bytes)
 {
     for (size_t at = 0; at < PROOF_BYTES; at++) {
         const uint8_t mask = (uint8_t)(1 + prng_below(&prng, 255));
-        if (accepted_when_flipped(pc, bytes, at, mask)) fail_msg("%s: accepted with byte %zu ^ %u", pc->name, at, mask);
+        if (accepted_when_flipped(pc, bytes, at, mask))
+            fail_msg("%s: accepted with byte %zu ^ %u", pc->name, at, mask);
     }
     assert_true(accepted_when_flipped(pc, bytes, 0, 0));
 }
@@ -460,13 +482,15 @@ static void zcash_output_proofs(void **state)
     root = load_json(path);
     case_proofs(&pc, json_array_size(root), INPUTS);
     assert_true(pc.count >= 20);
-    json_array_foreach(root, i, entry) {
+    json_array_foreach(root, i, entry)
+    {
         struct proof_points points;
         struct task t;
         unhex(bytes, sizeof bytes, json_string_value(json_object_get(entry, "proof_hex")));
         if (i == 0) memcpy(first, bytes, sizeof first);
         task_init(&t);
-        if (proof_decode(&points, &t, NULL, span_of(bytes, sizeof bytes), 1) != CUZK_OK) fail_msg("%zu: %s", i, t.error.text);
+        if (proof_decode(&points, &t, NULL, span_of(bytes, sizeof bytes), 1) != CUZK_OK)
+            fail_msg("%zu: %s", i, t.error.text);
         case_set_proof(&pc, i, &points);
         assert_int_equal(json_array_size(json_object_get(entry, "public_inputs_dec")), INPUTS);
         read_inputs(pc.inputs + i * INPUTS, json_object_get(entry, "public_inputs_dec"));
@@ -481,7 +505,8 @@ static void zcash_output_proofs(void **state)
 
 static void filecoin_proofs(void **state)
 {
-    static const char *const names[] = { "porep-2KiB-polka-119b80e4", "porep-2KiB-polka-4933402e", "post-2KiB-polka-ce0aa7ff" };
+    static const char *const names[] = { "porep-2KiB-polka-119b80e4", "porep-2KiB-polka-4933402e",
+                                         "post-2KiB-polka-ce0aa7ff" };
     struct proof_case pc[ARRAY_COUNT(names)];
 
     (void)state;
@@ -535,8 +560,9 @@ static int start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(embedded_proofs),       cmocka_unit_test(empty_batches_hold),  cmocka_unit_test(hostile_keys_are_refused),
-        cmocka_unit_test(shipped_circom_proofs), cmocka_unit_test(zcash_output_proofs), cmocka_unit_test(filecoin_proofs),
+        cmocka_unit_test(embedded_proofs),          cmocka_unit_test(empty_batches_hold),
+        cmocka_unit_test(hostile_keys_are_refused), cmocka_unit_test(shipped_circom_proofs),
+        cmocka_unit_test(zcash_output_proofs),      cmocka_unit_test(filecoin_proofs),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
