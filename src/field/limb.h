@@ -18,6 +18,9 @@ __extension__ typedef unsigned __int128 dlimb_t;
 #endif
 #define LIMBS_PER_WORD (64 / LIMB_BITS)
 
+/* For what reads or writes bytes of files: not compiled for the device. */
+#define HOST_FN static inline __attribute__((unused))
+
 /* a + b + *carry; *carry becomes the carry out (0 or 1). */
 DEV_FN limb_t limb_adc(limb_t a, limb_t b, limb_t *carry)
 {

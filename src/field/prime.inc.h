@@ -217,7 +217,7 @@ DEV_FN bool fe_is_canonical(const fe_t *a)
 }
 
 /* Plain big-endian bytes, sizeof(fe_t) of them.  False (and r = 0) if the integer is not below p. */
-DEV_FN bool fe_load_be(fe_t *r, const uint8_t *bytes)
+HOST_FN bool fe_load_be(fe_t *r, const uint8_t *bytes)
 {
     fe_int x;
     words_from_be(x.l, bytes, FE_WORDS);
@@ -229,7 +229,7 @@ DEV_FN bool fe_load_be(fe_t *r, const uint8_t *bytes)
     return true;
 }
 
-DEV_FN void fe_store_be(uint8_t *bytes, const fe_t *a)
+HOST_FN void fe_store_be(uint8_t *bytes, const fe_t *a)
 {
     fe_int x;
     fe_to_int(&x, a);

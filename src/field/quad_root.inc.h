@@ -69,13 +69,13 @@ DEV_FN void fe_load(fe_t *r, const uint8_t *bytes) { be_load(&r->c0, bytes); be_
 DEV_FN void fe_store(uint8_t *bytes, const fe_t *a) { be_store(bytes, &a->c0); be_store(bytes + sizeof(be_t), &a->c1); }
 DEV_FN bool fe_is_canonical(const fe_t *a) { return be_is_canonical(&a->c0) && be_is_canonical(&a->c1); }
 
-DEV_FN bool fe_load_be(fe_t *r, const uint8_t *bytes)
+HOST_FN bool fe_load_be(fe_t *r, const uint8_t *bytes)
 {
     const bool ok1 = be_load_be(&r->c1, bytes), ok0 = be_load_be(&r->c0, bytes + sizeof(be_t));
     return ok1 && ok0;
 }
 
-DEV_FN void fe_store_be(uint8_t *bytes, const fe_t *a)
+HOST_FN void fe_store_be(uint8_t *bytes, const fe_t *a)
 {
     be_store_be(bytes, &a->c1);
     be_store_be(bytes + sizeof(be_t), &a->c0);
