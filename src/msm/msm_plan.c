@@ -32,7 +32,7 @@ unsigned msm_plan_window(const uint64_t at_least[257], unsigned bits, unsigned m
             best_cost = cost;
         }
     }
-    *additions = best_cost;
+    if (additions) *additions = best_cost;
     return best;
 }
 

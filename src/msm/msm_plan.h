@@ -25,7 +25,7 @@ struct msm_plan {
  * within the same bytes when it finds that most scalars are small. */
 void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, uint64_t count, unsigned thread_count);
 
-/** The window size with the fewest additions, and their number.
+/** The window size with the fewest additions, and their number (additions may be NULL).
  * In  at_least    at_least[b]: scalars of b bits or more, 0 <= b <= 256 (at_least[0]: all that are not dropped)
  *     bits        of the largest scalar;  max_window  upper bound of the answer */
 unsigned msm_plan_window(const uint64_t at_least[257], unsigned bits, unsigned max_window, double *additions);

@@ -1,17 +1,14 @@
-/* The CPU backend: every case, portable and with the best instructions, on one and on several threads. */
+/* The CPU backend: every case, with the best instructions or in portable C, on a number of threads.
+ *
+ * Use: test_cpu [THREADS [portable | best [slow]]]; by default 2 threads, best. */
 #include "backend_cases.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char **argv)
 {
-    const bool slow = argc > 1 && strcmp(argv[1], "slow") == 0;
-    static const struct { unsigned threads; bool portable; } runs[] = { { 1, true }, { 2, false }, { 3, true }, { 16, false } };
-    int failed = 0;
-    for (size_t i = 0; i < (slow ? 1 : ARRAY_COUNT(runs)); i++) {
-        const struct device_options o = { .threads = slow ? 0 : runs[i].threads, .portable_only = !slow && runs[i].portable };
-        failed += backend_cases_run("cpu", MEM_HEAP, &o, slow);
-    }
-    return failed;
+    const struct device_options o = { .threads = argc > 1 ? (unsigned)atoi(argv[1]) : 2,
+                                      .portable_only = argc > 2 && strcmp(argv[2], "portable") == 0 };
+    return backend_cases_run("cpu", MEM_HEAP, &o, argc > 3 && strcmp(argv[3], "slow") == 0);
 }

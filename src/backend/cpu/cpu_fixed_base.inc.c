@@ -82,9 +82,9 @@ static cuzk_status FIXED(run)(const struct cpu_team *team, const struct cpu_fixe
 
     s.args = args;
     s.c = 2;
-    double best = 0;
+    uint64_t best = 0;
     for (unsigned c = 2; c <= 16; c++) { /* additions of the tables and of the sums */
-        const double cost = (double)digits_windows(bits, c) * ((double)((uint64_t)1 << (c - 1)) + (double)args->count);
+        const uint64_t cost = digits_windows(bits, c) * (((uint64_t)1 << (c - 1)) + args->count);
         if (c == 2 || cost < best) {
             best = cost;
             s.c = c;

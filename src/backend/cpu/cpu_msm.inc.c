@@ -484,8 +484,7 @@ static cuzk_status MSM(run)(const struct cpu_team *team, struct g_jac *out, cons
     while (bits < 256 && at_least[bits + 1] != 0) bits++;
     if (bits == 0) return CUZK_OK;
 
-    double additions;
-    s.window_bits = msm_plan_window(at_least, bits, p->window_bits, &additions);
+    s.window_bits = msm_plan_window(at_least, bits, p->window_bits, NULL);
     s.window_count = digits_windows(bits, s.window_bits);
     s.buckets = (uint64_t)1 << (s.window_bits - 1);
     digits_offset(s.offset, s.window_bits, s.window_count);
