@@ -1,6 +1,8 @@
 /* Writes the seeds of the fuzz targets into a folder: fuzz_seeds FOLDER.  Small well-formed files from a fixed number, so that
  * the corpus can be made again. */
 #include "base/bytes.h"
+#include "formats/c1.h"
+#include "formats/c1json.h"
 #include "formats/snarkjs_json.h"
 #include "formats/trapdoor_file.h"
 #include "support/format_samples.h"
@@ -89,6 +91,26 @@ static void seed_curve(struct prng *rng, const struct curve *c)
     must(trapdoor_file_write(&t, path, &secrets));
 }
 
+/* The vanilla proofs of a 2 KiB sector whose hashes are all zero: well formed, and true of nothing. */
+static void seed_c1(void)
+{
+    struct c1 c;
+    struct task t;
+    task_init(&t);
+    c1_init(&c);
+    c.proof = registered_proof_by_name("StackedDrg2KiBV1_1", 18);
+    c.shape = c.proof->shape;
+    while (c.partitions < registered_proof_partitions(c.proof)) must(c1_add_partition(&c, &t));
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+        uint8_t *text;
+        size_t bytes;
+        must(c1json_write(&c, &t, wrapped, &text, &bytes));
+        write_seed("fuzz_c1", wrapped ? "wrapped.json" : "plain.json", text, bytes);
+        free(text);
+    }
+    c1_fini(&c);
+}
+
 int main(int argc, char **argv)
 {
     struct prng rng;
@@ -109,6 +131,7 @@ int main(int argc, char **argv)
     write_blob("fuzz_filparams", "trailing.params", sample_filparams(&rng, 9));
     write_blob("fuzz_proof", "one.proof", sample_proof_bytes(&rng, 1));
     write_blob("fuzz_proof", "three.proof", sample_proof_bytes(&rng, 3));
+    seed_c1();
     write_blob("fuzz_identify", "page.html", blob_copy("<!DOCTYPE html>\n", 16));
     write_blob("fuzz_identify", "answer.txt", blob_copy("404: Not Found\n", 15));
     write_blob("fuzz_identify", "empty", blob_copy("", 0));
