@@ -27,7 +27,7 @@ def main():
         run("cmake", "--install", build, "--prefix", prefix)
         libdir = next(prefix.rglob("cuzk.pc")).parent
         env = dict(os.environ, PKG_CONFIG_PATH=str(libdir), LD_LIBRARY_PATH=str(libdir.parent))
-        cflags = run("pkg-config", "--define-variable=prefix=" + str(prefix), "--cflags", "cuzk", env=env).split()
+        cflags = run("pkg-config", "--cflags", "cuzk", env=env).split()
         libs = run("pkg-config", "--libs", "cuzk", env=env).split()
         static_libs = run("pkg-config", "--static", "--libs", "cuzk", env=env).split()
 
