@@ -1,0 +1,78 @@
+/* A kind of work: how jobs of it are checked, cut into parts, run, verified and put together.  The engine knows no other word of
+ * what is being proved; a new kind is one table and a line in job_kind.c. */
+#ifndef CUZK_ENGINE_JOB_KIND_H
+#define CUZK_ENGINE_JOB_KIND_H
+
+#include "backend/backend.h"
+#include "base/span.h"
+#include "engine/budget.h"
+
+#define JOB_PARTS_MOST 256
+
+/* A circuit as configured; immutable while the engine runs. */
+struct circuit {
+    char *name, *key_path, *r1cs_path; /* r1cs_path NULL: none */
+    const struct job_kind *kind;
+    bool preload;
+    struct bytes key_bytes;       /* that the loaded key takes, at most */
+    struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
+    struct bytes carry_bytes;     /* of which it leaves this much until it is proved */
+    struct bytes prove_bytes;     /* that a part takes in addition while it is proved */
+    uint64_t measured_values;     /* the kind's own note from measure */
+};
+
+/* Where a part runs. */
+struct place {
+    const struct backend *backend;
+    struct device *device;
+};
+
+/* What a part is made from. */
+struct part_input {
+    const struct circuit *circuit;
+    void *key;                    /* from load */
+    struct span parameters, payload;
+    unsigned part, part_count;
+};
+
+/* What a part becomes, and also what all parts of a job become together.  Owned: part_output_free. */
+struct part_output {
+    uint8_t *proof;
+    size_t proof_bytes;
+    char *text;                   /* NULL: none */
+    size_t text_bytes;
+};
+void part_output_free(struct part_output *o); /* legal on a zeroed one */
+
+struct job_kind {
+    const char *name;
+    bool durable;                 /* unless the request says otherwise */
+    bool has_synthesis;           /* a part is synthesised, then proved; else only proved */
+
+    /** Fills the four byte counts from headers alone, for any lane of this place.  Thread  engine_open's. */
+    cuzk_status (*measure)(struct task *t, struct circuit *c, const struct place *place);
+
+    /** Thread  the loader's.  *bytes: what the key really takes, at most c->key_bytes. */
+    cuzk_status (*load)(struct task *t, void **key, struct bytes *bytes, const struct circuit *c);
+    void (*unload)(void *key);
+
+    /** Whether this payload can be a job on c, as far as can be told without the key; and in how many parts.
+     * Thread  the submitter's. */
+    cuzk_status (*validate)(struct task *t, unsigned *part_count, const struct circuit *c, struct span parameters, struct span payload);
+
+    /* -- on a lane; t->cancel is set by the engine, t->pool is there -- */
+    /** *carry: to be freed with carry_free, by whoever holds it last; secret.  Not called if !has_synthesis. */
+    cuzk_status (*synthesise)(struct task *t, void **carry, const struct part_input *in);
+    void (*carry_free)(void *carry);
+    /** Draws fresh randomness at every call.  carry NULL if !has_synthesis; it may be needed again (another attempt). */
+    cuzk_status (*prove)(struct task *t, struct part_output *out, const struct part_input *in, void *carry, const struct place *place,
+                         const struct bytes *granted);
+    /** CUZK_PROOF_INVALID: the part is wrong and nothing says that the input is at fault; any other error says that it is. */
+    cuzk_status (*verify)(struct task *t, const struct part_output *out, const struct part_input *in, void *carry);
+
+    /** Joins the verified parts, in order.  Cheap.  Thread  the engine's. */
+    cuzk_status (*assemble)(struct task *t, struct part_output *out, const struct circuit *c, const struct part_output *parts,
+                            unsigned part_count);
+};
+
+#endif
