@@ -241,10 +241,15 @@ static cuzk_status select_member(struct c1json *j, struct task *t, enum use use)
     case U_R: j->place.merkle = C1_MERKLE_R; break;
     case U_C: j->place.merkle = C1_MERKLE_C; break;
     case U_ENCODING: j->place.label = j->c->shape->layers; break;
-    case U_SINGLE: case U_SUB: case U_TOP:
+    case U_SINGLE: case U_SUB: case U_TOP: {
+        const struct porep_shape *s = j->c->shape;
+        const bool single = j->place.merkle == C1_MERKLE_D || s->sub == 0;
+        if (use != (single ? U_SINGLE : s->top == 0 ? U_SUB : U_TOP))
+            return fail(j, t, "the Merkle proof is not of the kind that this sector size has");
         j->stack[j->depth - 1].count++;
         j->variant_paths = 0;
         break;
+    }
     case U_BASE_PATH:
         j->first_level = 0;
         j->variant_paths |= 1;
