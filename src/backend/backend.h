@@ -72,6 +72,7 @@ struct eval_plan {
 
 struct backend {
     const char *name;
+    bool host_elements; /* buffers are host memory in which field elements stand as struct fr: a circuit can evaluate itself into them */
 
     /** Devices that exist.  No driver or no device: count 0, never an error. */
     cuzk_status (*probe)(struct task *t, struct device_info *out, size_t max, size_t *count);

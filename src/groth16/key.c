@@ -17,29 +17,40 @@ static unsigned log2_of(uint64_t power)
     return log2;
 }
 
-static cuzk_status mismatch(struct task *t, const struct groth16_key *key, const char *what, uint64_t in_key, uint64_t in_r1cs)
+static cuzk_status mismatch(struct task *t, const struct groth16_key *key, const char *what, uint64_t in_key, uint64_t in_circuit)
 {
+    const bool native = key->constraints != NULL;
     const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the key has %llu %s, the circuit %llu: %s is not the circuit of this key",
-                                    (unsigned long long)in_key, what, (unsigned long long)in_r1cs, key->r1cs.path);
-    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, what, "give the .r1cs file from which this key was made");
+                                    (unsigned long long)in_key, what, (unsigned long long)in_circuit,
+                                    native ? key->constraints->name : key->r1cs.path);
+    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, what,
+                    native ? "fetch the parameters again, or look whether another circuit's stand under this name"
+                           : "give the .r1cs file from which this key was made");
     return status;
+}
+
+/* Whether the key's counts are those of the circuit. */
+static cuzk_status fits(struct task *t, const struct groth16_key *key, const struct constraints *c)
+{
+    if (c->curve != key->curve) {
+        const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the circuit is over %s, the key over %s", c->curve->name, key->curve->name);
+        task_fail_place(t, c->name, ERROR_NO_OFFSET, "curve", NULL);
+        return status;
+    }
+    if (c->input_count != key->public_count + 1) return mismatch(t, key, "public inputs", key->public_count, c->input_count - 1);
+    if (c->variable_count != key->variable_count) return mismatch(t, key, "variables", key->variable_count, c->variable_count);
+    if (constraints_domain_log2(c) != key->domain.log2)
+        return mismatch(t, key, "rows in its domain", key->domain.size, c->row_count + c->input_count);
+    return CUZK_OK;
 }
 
 static cuzk_status open_circuit(struct task *t, struct groth16_key *key, const char *r1cs_path)
 {
     TRY(mapfile_open(&key->r1cs, t, r1cs_path));
     TRY(r1cs_file_parse(&key->circuit, t, key->r1cs.path, key->r1cs.bytes));
-    if (key->circuit.curve != key->curve) {
-        const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the circuit is over %s, the key over %s", key->circuit.curve->name,
-                                        key->curve->name);
-        task_fail_place(t, key->r1cs.path, ERROR_NO_OFFSET, "curve", NULL);
-        return status;
-    }
-    if (key->circuit.n_public != key->public_count) return mismatch(t, key, "public inputs", key->public_count, key->circuit.n_public);
-    if (key->circuit.n_wires != key->variable_count) return mismatch(t, key, "variables", key->variable_count, key->circuit.n_wires);
-    const uint64_t rows = (uint64_t)key->circuit.n_constraints + key->public_count + 1;
-    if (1ull << log2_of(rows) != key->domain.size) return mismatch(t, key, "rows in its domain", key->domain.size, rows);
-    return CUZK_OK;
+    struct constraints c;
+    constraints_of_r1cs(&c, &key->circuit);
+    return fits(t, key, &c);
 }
 
 /* -- snarkjs ----------------------------------------------------------------------------------------------------------- */
@@ -171,6 +182,29 @@ static cuzk_status density_list(struct task *t, struct groth16_key *key, uint32_
     return CUZK_OK;
 }
 
+struct marks { bool *in_a, *in_b; };
+
+static cuzk_status mark_term(void *context, struct task *t, const struct constraint_term *term)
+{
+    static const struct fr zero;
+    const struct marks *m = context;
+
+    (void)t;
+    if (term->side == R1CS_C || memcmp(&term->coefficient, &zero, sizeof zero) == 0) return CUZK_OK;
+    (term->side == R1CS_A ? m->in_a : m->in_b)[term->variable] = true;
+    return CUZK_OK;
+}
+
+/* The variables that occur in a circuit that is a program, its rows being nowhere else. */
+static cuzk_status mark_circuit(struct task *t, struct groth16_key *key, bool *in_a, bool *in_b)
+{
+    struct marks m = { in_a, in_b };
+
+    for (uint64_t i = 0; i < key->constraints->input_count; i++) in_a[i] = true; /* the rows that bind them */
+    key->row_count = key->constraints->row_count + key->constraints->input_count;
+    return key->constraints->walk(key->constraints->circuit, t, mark_term, &m);
+}
+
 static cuzk_status constraints_from_circuit(struct task *t, struct groth16_key *key)
 {
     bool *in_a = calloc(key->variable_count, 1), *in_b = calloc(key->variable_count, 1);
@@ -180,7 +214,8 @@ static cuzk_status constraints_from_circuit(struct task *t, struct groth16_key *
         status = FAIL(t, CUZK_NO_MEMORY, "no memory to mark %llu variables", (unsigned long long)key->variable_count);
         goto out;
     }
-    TRY_GOTO(out, matrices_from_r1cs(t, key, in_a, in_b));
+    status = key->constraints != NULL ? mark_circuit(t, key, in_a, in_b) : matrices_from_r1cs(t, key, in_a, in_b);
+    if (status != CUZK_OK) goto out;
     TRY_GOTO(out, density_list(t, key, &key->density_a, in_a, key->params.a_count, "points of A"));
     TRY_GOTO(out, density_list(t, key, &key->density_b, in_b, key->params.b_g1_count, "points of B"));
 out:
@@ -194,6 +229,7 @@ struct decoding {
     const struct span *vector;
     const struct group *group;
     const char *name;
+    uint64_t first;
     uint8_t *out;
 };
 
@@ -203,26 +239,52 @@ static cuzk_status decode_points(struct task *t, void *context, uint64_t begin, 
     struct g_aff point;
 
     for (uint64_t i = begin; i < end; i++) {
-        TRY(filparams_point(d->params, t, &point, d->vector, d->group->id, d->name, i, false));
+        TRY(filparams_point(d->params, t, &point, d->vector, d->group->id, d->name, d->first + i, false));
         memcpy(d->out + i * d->group->aff_bytes, &point, d->group->aff_bytes);
     }
     return CUZK_OK;
 }
 
-static cuzk_status decode_query(struct task *t, struct groth16_key *key, enum groth16_query q, const struct span *vector,
-                                enum group_id group, const char *name)
+/* The five queries in the file, by enum groth16_query. */
+struct query_source {
+    const struct span *vector;
+    enum group_id group;
+    const char *name;
+};
+
+static struct query_source query_source(const struct groth16_key *key, enum groth16_query q)
 {
-    const struct group *g = key->curve->group[group];
-    const uint64_t bytes = key->point_count[q] * g->aff_bytes;
+    const struct filparams *p = &key->params;
+    const struct query_source all[QUERY_COUNT] = {
+        [QUERY_A] = { &p->a, GROUP_G1, "a" },       [QUERY_B1] = { &p->b_g1, GROUP_G1, "b_g1" },
+        [QUERY_B2] = { &p->b_g2, GROUP_G2, "b_g2" }, [QUERY_L] = { &p->l, GROUP_G1, "l" },
+        [QUERY_H] = { &p->h, GROUP_G1, "h" },
+    };
+    return all[q];
+}
+
+cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q, uint64_t first, uint64_t count,
+                               uint8_t *out)
+{
+    const struct query_source from = query_source(key, q);
+    struct decoding d = { &key->params, from.vector, key->curve->group[from.group], from.name, first, out };
+
+    return chunks_run(t, NULL, count, DECODE_CHUNK, decode_points, &d);
+}
+
+static cuzk_status decode_query(struct task *t, struct groth16_key *key, enum groth16_query q)
+{
+    const struct query_source from = query_source(key, q);
+    const uint64_t bytes = key->point_count[q] * key->curve->group[from.group]->aff_bytes;
 
     key->decoded[q] = malloc(bytes + 1);
     if (key->decoded[q] == NULL)
         return FAIL(t, CUZK_NO_MEMORY, "no memory for the %llu points of %s (%llu bytes)", (unsigned long long)key->point_count[q],
-                    name, (unsigned long long)bytes);
+                    from.name, (unsigned long long)bytes);
     key->heap_bytes += bytes;
     key->point[q] = span_of(key->decoded[q], bytes);
-    struct decoding d = { &key->params, vector, g, name, key->decoded[q] };
-    return chunks_run(t, name, key->point_count[q], DECODE_CHUNK, decode_points, &d);
+    task_progress(t, from.name, (uint64_t)q, QUERY_COUNT);
+    return groth16_key_points(t, key, q, 0, key->point_count[q], key->decoded[q]);
 }
 
 static cuzk_status open_params(struct task *t, struct groth16_key *key, const char *r1cs_path)
@@ -252,44 +314,64 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
     };
     const cuzk_status status = groth16_vk_init(t, &key->vk, key->curve, &points);
     vk_points_fini(&read);
-    if (status != CUZK_OK || r1cs_path == NULL) return status;
-
-    TRY(open_circuit(t, key, r1cs_path));
-    TRY(constraints_from_circuit(t, key));
-    TRY(decode_query(t, key, QUERY_A, &p->a, GROUP_G1, "a"));
-    TRY(decode_query(t, key, QUERY_B1, &p->b_g1, GROUP_G1, "b_g1"));
-    TRY(decode_query(t, key, QUERY_B2, &p->b_g2, GROUP_G2, "b_g2"));
-    TRY(decode_query(t, key, QUERY_L, &p->l, GROUP_G1, "l"));
-    TRY(decode_query(t, key, QUERY_H, &p->h, GROUP_G1, "h"));
+    if (status != CUZK_OK) return status;
+    if (key->constraints != NULL) {
+        TRY(fits(t, key, key->constraints));
+        TRY(constraints_from_circuit(t, key));
+        for (enum groth16_query q = 0; q < QUERY_COUNT; q++) key->point[q] = *query_source(key, q).vector;
+        key->encoded = true;
+    } else if (r1cs_path != NULL) {
+        TRY(open_circuit(t, key, r1cs_path));
+        TRY(constraints_from_circuit(t, key));
+        for (enum groth16_query q = 0; q < QUERY_COUNT; q++) TRY(decode_query(t, key, q));
+    } else {
+        return CUZK_OK;
+    }
     key->can_prove = true;
     return CUZK_OK;
 }
 
 /* -- life -------------------------------------------------------------------------------------------------------------- */
 
-cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path, const char *r1cs_path)
+static cuzk_status open_file(struct task *t, struct groth16_key *key, const char *path, const char *r1cs_path)
+{
+    TRY(mapfile_open(&key->file, t, path));
+    /* zkey_parse and filparams_parse say what it is if it is something else */
+    key->layout = key->constraints != NULL || identify(key->file.bytes) == FILE_FIL_PARAMS ? GROTH16_BELLMAN : GROTH16_ZKEY;
+    if (key->layout == GROTH16_BELLMAN)
+        TRY(open_params(t, key, r1cs_path));
+    else
+        TRY(open_zkey(t, key, r1cs_path));
+    TRY(groth16_vk_check(t, &key->vk));
+    key->heap_bytes += csr_bytes(&key->a) + csr_bytes(&key->b) + key->vk.ic_count * sizeof(struct g_aff);
+    return CUZK_OK;
+}
+
+static cuzk_status open_key(struct groth16_key **out, struct task *t, const char *path, const char *r1cs_path, const struct constraints *circuit)
 {
     struct groth16_key *key = calloc(1, sizeof *key);
-    cuzk_status status;
 
     if (key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
     atomic_init(&key->references, 1);
-    TRY_GOTO(failed, mapfile_open(&key->file, t, key_path));
-    if (identify(key->file.bytes) == FILE_FIL_PARAMS) {
-        key->layout = GROTH16_BELLMAN;
-        TRY_GOTO(failed, open_params(t, key, r1cs_path));
-    } else {
-        key->layout = GROTH16_ZKEY; /* zkey_parse says what it is if it is something else */
-        TRY_GOTO(failed, open_zkey(t, key, r1cs_path));
+    key->constraints = circuit;
+    const cuzk_status status = open_file(t, key, path, r1cs_path);
+    if (status != CUZK_OK) {
+        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
+        groth16_key_unref(key);
+        return status;
     }
-    TRY_GOTO(failed, groth16_vk_check(t, &key->vk));
-    key->heap_bytes += csr_bytes(&key->a) + csr_bytes(&key->b) + key->vk.ic_count * sizeof(struct g_aff);
     *out = key;
     return CUZK_OK;
-failed:
-    task_fail_place(t, key_path, ERROR_NO_OFFSET, NULL, NULL);
-    groth16_key_unref(key);
-    return status;
+}
+
+cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path, const char *r1cs_path)
+{
+    return open_key(out, t, key_path, r1cs_path, NULL);
+}
+
+cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path, const struct constraints *circuit)
+{
+    return open_key(out, t, params_path, NULL, circuit);
 }
 
 struct groth16_key *groth16_key_ref(struct groth16_key *key)

@@ -1,7 +1,8 @@
-/* A proving key in memory: the constraints as matrices, the five queries as points, and what a proof needs beside them.
+/* A proving key in memory: the constraints, the five queries as points, and what a proof needs beside them.
  *
- * A key comes from a .zkey (points used in place, in the mapped file) or from bellman's .params and the circuit's .r1cs (points
- * decoded once).  After that it is immutable and reference counted; any number of proofs may run on it at once. */
+ * A key comes from a .zkey (points used in place, in the mapped file), from bellman's .params and the circuit's .r1cs (points decoded
+ * once), or from bellman's .params and a circuit that is a program (points stay in the mapped file, and each proof decodes them piece
+ * by piece: such keys are large).  After that it is immutable and reference counted; any number of proofs may run on it at once. */
 #ifndef CUZK_GROTH16_KEY_H
 #define CUZK_GROTH16_KEY_H
 
@@ -10,6 +11,7 @@
 #include "formats/filparams.h"
 #include "formats/r1cs_file.h"
 #include "formats/zkey.h"
+#include "groth16/constraints.h"
 #include "groth16/vk.h"
 
 enum groth16_layout { GROTH16_ZKEY, GROTH16_BELLMAN };
@@ -27,9 +29,11 @@ struct groth16_key {
     uint64_t row_count;       /* constraints and the public_count + 1 rows that bind the inputs */
     bool can_prove;           /* false: bellman parameters without their circuit; good for checking only */
     struct csr a, b;          /* row_count rows; C is never needed: C w = A w o B w for a witness that satisfies */
+    const struct constraints *constraints; /* NULL, or instead of a and b; borrowed */
 
     struct groth16_vk vk;     /* beta1 and delta1 included */
     struct span point[QUERY_COUNT];           /* affine, Montgomery, packed; bellman: NULL unless can_prove */
+    bool encoded;                             /* point views the file's own encoding instead: groth16_key_points decodes */
     uint64_t point_count[QUERY_COUNT];
     uint32_t *density_a, *density_b;          /* bellman: the variable of each point of A and of B; NULL: variable i has point i */
 
@@ -47,6 +51,19 @@ struct groth16_key {
  *         of the verifying key.
  * Thread  any.  Cost  reads the coefficients twice; bellman: decodes every point, on t->pool. */
 cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path, const char *r1cs_path) MUST_CHECK;
+/** The same for .params and a circuit that is a program.
+ * In      circuit  with evaluate and check; it and what it stands on must outlive the key
+ * Errors  as above; CUZK_MISMATCH names the count in which the file is not this circuit's
+ * Cost    one walk over the circuit; 1 byte a variable while it runs, 4 bytes a point of A and of B for good. */
+cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path,
+                                     const struct constraints *circuit) MUST_CHECK;
+
+/** Decodes points [first, first + count) of a query of an encoded key into out, packed as in point[], on t->pool.
+ * Errors  CUZK_KEY_INVALID with query, index and offset: infinity, not canonical, or not on the curve.
+ * Cost    0.3 us a point and core for G1 (BLS12-381). */
+cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q, uint64_t first, uint64_t count,
+                               uint8_t *out) MUST_CHECK;
+
 struct groth16_key *groth16_key_ref(struct groth16_key *key);
 void groth16_key_unref(struct groth16_key *key); /* NULL is legal; the last one frees */
 

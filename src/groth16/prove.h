@@ -6,20 +6,24 @@
 #include "groth16/msm_set.h"
 
 /* What one proof on a key takes on a device; groth16_prove executes it as it stands.  One block holds, in this order,
- *     a | b and workspace of steps 2 and 3      later      h scalars | workspace of the sums (over b) */
+ *     a | b and workspace of steps 2 and 3      later      h scalars | decoded points and workspace of the sums (over b) */
 struct groth16_plan {
     const struct backend *backend;
     struct device *device;
     struct eval_plan eval_a, eval_b;
     struct quotient_plan quotient;
     struct msm_row rows[QUERY_COUNT];
-    struct msm_plan msm[QUERY_COUNT];
+    /* A sum runs over pieces of so many points: all of them, unless the key's points must be decoded first. */
+    uint64_t piece[QUERY_COUNT];
+    struct msm_plan msm[QUERY_COUNT], last[QUERY_COUNT]; /* of a piece, of the last one */
     size_t vector_bytes;        /* of a, of b */
+    size_t points_bytes;        /* of a piece's decoded points */
     size_t values_workspace_bytes, sums_workspace_bytes;
     size_t block_bytes;         /* all of it */
 };
 
-/** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit). */
+/** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit); CUZK_UNSUPPORTED: a circuit that is a
+ *         program, on a backend that does not take its values. */
 cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key, const struct backend *backend,
                                struct device *device) MUST_CHECK;
 

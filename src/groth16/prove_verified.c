@@ -11,6 +11,13 @@ static cuzk_status explain(struct task *t, const struct groth16_key *key, const 
     cuzk_status status;
     uint64_t row;
 
+    if (key->constraints != NULL) {
+        TRY(key->constraints->check(key->constraints->circuit, t, w));
+        status = FAIL(t, CUZK_KEY_INVALID, "the witness satisfies every constraint of %s, yet the proof does not verify: the key is damaged "
+                                           "or of another circuit", key->constraints->name);
+        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "check the key, or fetch it again");
+        return status;
+    }
     if (key->r1cs.bytes.data == NULL) {
         status = FAIL(t, CUZK_UNSATISFIED, "the proof made from this witness does not verify: the witness does not satisfy the circuit, "
                                            "or the key is damaged");

@@ -8,6 +8,7 @@ struct witness {
     const struct curve *curve;
     struct span values; /* count * 32 bytes: canonical little-endian integers at any alignment; value 0 is 1.  Borrowed, secret. */
     uint64_t count;
+    const void *assignment; /* what a circuit that is a program made them from, for its own evaluation (groth16/constraints.h); or NULL */
 };
 
 /** Checks that every value is canonical (< r) and that value 0 is one.  CUZK_MALFORMED names the first that is not. */

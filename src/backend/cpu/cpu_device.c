@@ -1,8 +1,8 @@
 /* The CPU backend: devices, buffers and the entry of every operation.
  *
- * A device borrows the task's worker threads where the task has some, else it owns a pool.  Twiddle tables are made when a domain is
- * first used and kept until the device closes: at most two a root convention and curve once its largest domain was seen, 32 MiB for
- * domains of 2^20 points and more (poly/ntt_plan.h).  That and fixed_base's tables are the only memory taken while operations run. */
+ * A device borrows the task's worker threads where the task has some, else it owns a pool.  Twiddle tables are made when a domain
+ * larger than all before it is first used, and stay until the device closes: 32 bytes a point up to 32 MiB (poly/ntt_plan.h), so less
+ * than 64 MiB a curve and root convention.  These and fixed_base's tables are the only memory that operations take. */
 #include "backend/cpu/cpu_device.h"
 
 #include "backend/cpu/cpu_kernels.h"
@@ -28,7 +28,7 @@ static const struct cpu_kernels *const kernel_list[CURVES][2] = {
 };
 
 struct device {
-    struct pool *pool; /* NULL until an operation comes with a task that has none */
+    struct pool *pool; /* NULL: opened with a task that had worker threads */
     unsigned threads;  /* of pool */
     uint64_t memory_bytes;
     const struct cpu_kernels *kernels[CURVES];
@@ -366,6 +366,7 @@ static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct
 
 const struct backend backend_cpu = {
     .name = "cpu",
+    .host_elements = true,
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,

@@ -141,6 +141,7 @@ static void fault_stream_close(struct stream *s) { backend_cpu.stream_close(s); 
 
 const struct backend backend_fault = {
     .name = "fault",
+    .host_elements = true,
     .close = fault_close,
     .info = fault_info,
     .buffer_give = fault_buffer_give,

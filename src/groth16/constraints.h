@@ -1,0 +1,46 @@
+/* A circuit's constraints as groth16 takes them: counts, and functions that walk the rows or evaluate them.
+ *
+ * Circuits that are files (.r1cs) and circuits that are programs (circuits/) both come in this form, so set-up, key and prover know
+ * neither.  The rows that bind the inputs (input x 0 = 0, one an input, behind all others) are implied everywhere: no walk gives
+ * them, all counts of rows that a key has include them. */
+#ifndef CUZK_GROTH16_CONSTRAINTS_H
+#define CUZK_GROTH16_CONSTRAINTS_H
+
+#include "formats/r1cs_file.h"
+#include "r1cs/witness.h"
+
+/* One coefficient, possibly 0, in Montgomery form; side: enum r1cs_side. */
+struct constraint_term {
+    uint64_t row;
+    uint32_t variable;
+    unsigned side;
+    struct fr coefficient;
+};
+
+/** Takes a term; another status than CUZK_OK ends the walk. */
+typedef cuzk_status constraint_sink(void *context, struct task *t, const struct constraint_term *term);
+
+struct constraints {
+    const char *name;          /* for messages: a path, or "porep-2KiB" */
+    const struct curve *curve;
+    uint64_t variable_count;   /* inputs, the constant first, then the others */
+    uint64_t input_count;      /* the constant included */
+    uint64_t row_count;        /* without the rows that bind the inputs */
+    const void *circuit;       /* the functions' first argument: immutable, borrowed */
+
+    /** Every term of every row, rows in order.  May run more than once. */
+    cuzk_status (*walk)(const void *circuit, struct task *t, constraint_sink *sink, void *sink_context);
+    /** a = A w, b = B w, binding rows included: row_count + input_count values each, on t->pool.  NULL: the key's matrices do it.
+     * In  w  whose assignment is what the circuit itself made */
+    cuzk_status (*evaluate)(const void *circuit, struct task *t, struct fr *a, struct fr *b, const struct witness *w);
+    /** CUZK_UNSATISFIED names the first row that w does not satisfy.  NULL where evaluate is. */
+    cuzk_status (*check)(const void *circuit, struct task *t, const struct witness *w);
+};
+
+/** Those of a circuit file, which is borrowed. */
+void constraints_of_r1cs(struct constraints *out, const struct r1cs_file *circuit);
+
+/** log2 of the domain that the rows take. */
+unsigned constraints_domain_log2(const struct constraints *c);
+
+#endif
