@@ -28,10 +28,13 @@ int main(int argc, char **argv)
         return 2;
     }
     /* The context and the key are made once; a server keeps them and proves from as many threads as it likes. */
-    if (cuzk_context_create(&context, NULL, &error) != CUZK_OK || cuzk_key_open(&key, context, argv[1], NULL, &error) != CUZK_OK ||
+    if (cuzk_context_create(&context, NULL, &error) != CUZK_OK ||
+        cuzk_key_open(&key, context, argv[1], NULL, &error) != CUZK_OK ||
         cuzk_witness_open(&witness, argv[2], &error) != CUZK_OK ||
-        cuzk_prove(&proof, &publics, context, key, witness, NULL, &error) != CUZK_OK || /* verified before it is returned */
-        cuzk_publics_save(publics, argv[4], &error) != CUZK_OK || cuzk_proof_save(proof, argv[3], CUZK_JSON, &error) != CUZK_OK) {
+        cuzk_prove(&proof, &publics, context, key, witness, NULL, &error) !=
+            CUZK_OK || /* verified before it is returned */
+        cuzk_publics_save(publics, argv[4], &error) != CUZK_OK ||
+        cuzk_proof_save(proof, argv[3], CUZK_JSON, &error) != CUZK_OK) {
         exit_code = explain(&error);
     } else {
         cuzk_timings timings = CUZK_TIMINGS_INIT;

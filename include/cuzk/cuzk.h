@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define CUZK_API __attribute__((visibility("default")))
+#define CUZK_API     __attribute__((visibility("default")))
 #define CUZK_CHECKED CUZK_API __attribute__((warn_unused_result))
 #else
 #define CUZK_API
@@ -31,8 +31,8 @@ extern "C" {
 #endif
 
 typedef struct cuzk_context cuzk_context; /* threads and a device; any number of threads may use one */
-typedef struct cuzk_key cuzk_key;         /* a proving key: immutable once open; any number of threads may use one */
-typedef struct cuzk_vk cuzk_vk;           /* a verifying key */
+typedef struct cuzk_key cuzk_key; /* a proving key: immutable once open; any number of threads may use one */
+typedef struct cuzk_vk cuzk_vk;   /* a verifying key */
 typedef struct cuzk_witness cuzk_witness; /* the values of all variables: secret, wiped when closed */
 typedef struct cuzk_proof cuzk_proof;     /* the three points of a proof */
 typedef struct cuzk_publics cuzk_publics; /* the public inputs, in order */
@@ -49,7 +49,10 @@ typedef struct cuzk_error {
     uint64_t offset;  /* byte offset in the file, UINT64_MAX if it has none */
     int sys_errno;    /* errno, or 0 */
 } cuzk_error;
-#define CUZK_ERROR_INIT {sizeof(cuzk_error), CUZK_OK, "", "", "", "", UINT64_MAX, 0}
+#define CUZK_ERROR_INIT                                            \
+    {                                                              \
+        sizeof(cuzk_error), CUZK_OK, "", "", "", "", UINT64_MAX, 0 \
+    }
 
 CUZK_API const char *cuzk_status_name(cuzk_status status); /* "MALFORMED" */
 CUZK_API const char *cuzk_status_text(cuzk_status status); /* "malformed input" */
@@ -60,26 +63,36 @@ CUZK_API const char *cuzk_version(void);                   /* "0.1.0" */
 
 typedef struct cuzk_watch {
     size_t size;
-    const unsigned char *cancel; /* NULL, or a flag that another thread sets to 1 with an atomic store: CUZK_CANCELLED follows */
-    double timeout_ms;           /* 0: none; else CUZK_DEADLINE after so many milliseconds */
-    void (*progress)(void *context, const char *what, uint64_t done, uint64_t total); /* NULL: nobody watches */
+    const unsigned char *
+        cancel; /* NULL, or a flag that another thread sets to 1 with an atomic store: CUZK_CANCELLED follows */
+    double timeout_ms; /* 0: none; else CUZK_DEADLINE after so many milliseconds */
+    void (*progress)(void *context, const char *what, uint64_t done,
+                     uint64_t total); /* NULL: nobody watches */
     void *progress_context;
 } cuzk_watch;
-#define CUZK_WATCH_INIT {sizeof(cuzk_watch), NULL, 0, NULL, NULL}
+#define CUZK_WATCH_INIT                         \
+    {                                           \
+        sizeof(cuzk_watch), NULL, 0, NULL, NULL \
+    }
 
 /* -- context ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct cuzk_context_options {
     size_t size;
-    unsigned threads;       /* 0: one a usable CPU (affinity and cgroup quota respected) */
-    const char *backend;    /* NULL: "cpu" */
+    unsigned threads;    /* 0: one a usable CPU (affinity and cgroup quota respected) */
+    const char *backend; /* NULL: "cpu" */
     unsigned device_index;
-    uint64_t memory_bytes;  /* most that one proof may take; 0: what the machine or its cgroup has */
+    uint64_t memory_bytes; /* most that one proof may take; 0: what the machine or its cgroup has */
 } cuzk_context_options;
-#define CUZK_CONTEXT_OPTIONS_INIT {sizeof(cuzk_context_options), 0, NULL, 0, 0}
+#define CUZK_CONTEXT_OPTIONS_INIT                   \
+    {                                               \
+        sizeof(cuzk_context_options), 0, NULL, 0, 0 \
+    }
 
-CUZK_CHECKED cuzk_status cuzk_context_create(cuzk_context **out, const cuzk_context_options *options, cuzk_error *error);
-CUZK_API void cuzk_context_destroy(cuzk_context *context); /* after its keys are closed and its calls have returned */
+CUZK_CHECKED cuzk_status cuzk_context_create(cuzk_context **out, const cuzk_context_options *options,
+                                             cuzk_error *error);
+CUZK_API void
+cuzk_context_destroy(cuzk_context *context); /* after its keys are closed and its calls have returned */
 
 typedef struct cuzk_device_info {
     size_t size;
@@ -87,36 +100,47 @@ typedef struct cuzk_device_info {
     unsigned threads;
     uint64_t memory_bytes;
 } cuzk_device_info;
-#define CUZK_DEVICE_INFO_INIT {sizeof(cuzk_device_info), "", "", "", 0, 0}
+#define CUZK_DEVICE_INFO_INIT                      \
+    {                                              \
+        sizeof(cuzk_device_info), "", "", "", 0, 0 \
+    }
 CUZK_API void cuzk_context_device(const cuzk_context *context, cuzk_device_info *out);
 
 /* -- keys -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct cuzk_key_options {
     size_t size;
-    const char *r1cs_path; /* needed with bellman parameters, which do not hold the constraints; with a zkey it lets an
+    const char *
+        r1cs_path; /* needed with bellman parameters, which do not hold the constraints; with a zkey it lets an
                             * unsatisfied row be named */
 } cuzk_key_options;
-#define CUZK_KEY_OPTIONS_INIT {sizeof(cuzk_key_options), NULL}
+#define CUZK_KEY_OPTIONS_INIT          \
+    {                                  \
+        sizeof(cuzk_key_options), NULL \
+    }
 
 /** Opens a key for proving.  The layout is told by the contents.  The file is mapped, not read whole: do not change it while
  * the key is open.
  * Errors  CUZK_NOT_FOUND, CUZK_IO, CUZK_MALFORMED, CUZK_UNSUPPORTED (another protocol), CUZK_MISMATCH (r1cs of another circuit),
  *         CUZK_KEY_INVALID (a bad point where a few are always checked). */
-CUZK_CHECKED cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *path, const cuzk_key_options *options,
-                                       cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *path,
+                                       const cuzk_key_options *options, cuzk_error *error);
 CUZK_API void cuzk_key_close(cuzk_key *key);
 
 typedef struct cuzk_key_info {
     size_t size;
     const char *layout; /* "zkey", "bellman" */
     const char *curve;  /* "bn254", "bls12_381" */
-    uint64_t variables, publics, domain_size, constraints, entries; /* publics without the constant; entries of A and B */
-    uint64_t points_a, points_b, points_l, points_h, points_ic;     /* points that the key holds, by query */
+    uint64_t variables, publics, domain_size, constraints,
+        entries; /* publics without the constant; entries of A and B */
+    uint64_t points_a, points_b, points_l, points_h, points_ic; /* points that the key holds, by query */
     uint64_t file_bytes, heap_bytes; /* mapped from the file; held on the heap beside it */
-    int checked;        /* 1: this very file passed cuzk_key_check before */
+    int checked;                     /* 1: this very file passed cuzk_key_check before */
 } cuzk_key_info;
-#define CUZK_KEY_INFO_INIT {sizeof(cuzk_key_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define CUZK_KEY_INFO_INIT                                                       \
+    {                                                                            \
+        sizeof(cuzk_key_info), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+    }
 CUZK_API void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out); /* texts live as long as the key */
 
 typedef struct cuzk_check_options {
@@ -124,35 +148,44 @@ typedef struct cuzk_check_options {
     const cuzk_vk *vk; /* NULL, or a verifying key that the key has to agree with */
     int remember;      /* 1: note a success, by the file's digest and identity, in $XDG_CACHE_HOME/cuzk */
 } cuzk_check_options;
-#define CUZK_CHECK_OPTIONS_INIT {sizeof(cuzk_check_options), NULL, 1}
+#define CUZK_CHECK_OPTIONS_INIT             \
+    {                                       \
+        sizeof(cuzk_check_options), NULL, 1 \
+    }
 
 /** Checks everything that can be checked about a key without its secrets: every point canonical, on the curve and in the
  * subgroup; G1 and G2 copies of beta, delta and B agree; no point that must not be infinity is.  A key from a stranger may still
  * have been made with a known trapdoor: only its ceremony can say.
  * Errors  CUZK_KEY_INVALID names the first bad point, CUZK_MISMATCH the part in which key and vk differ. */
-CUZK_CHECKED cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key, const cuzk_check_options *options,
-                                        const cuzk_watch *watch, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key,
+                                        const cuzk_check_options *options, const cuzk_watch *watch,
+                                        cuzk_error *error);
 
 typedef struct cuzk_plan {
     size_t size;
-    uint64_t file_bytes;   /* of the mapped key: page cache */
-    uint64_t key_bytes;    /* heap that the open key holds, shared by all its proofs */
-    uint64_t proof_bytes;  /* heap that each running proof takes, in one piece */
+    uint64_t file_bytes;  /* of the mapped key: page cache */
+    uint64_t key_bytes;   /* heap that the open key holds, shared by all its proofs */
+    uint64_t proof_bytes; /* heap that each running proof takes, in one piece */
     uint64_t a_bytes, b_bytes, witness_bytes, workspace_bytes; /* of proof_bytes */
 } cuzk_plan;
-#define CUZK_PLAN_INIT {sizeof(cuzk_plan), 0, 0, 0, 0, 0, 0, 0}
+#define CUZK_PLAN_INIT                         \
+    {                                          \
+        sizeof(cuzk_plan), 0, 0, 0, 0, 0, 0, 0 \
+    }
 /** What a proof on the key will take: the very plan that cuzk_prove executes. */
-CUZK_CHECKED cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key *key, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key *key,
+                                       cuzk_error *error);
 
 /* -- proving ----------------------------------------------------------------------------------------------------------- */
 
 /** A witness from a .wtns file. */
 CUZK_CHECKED cuzk_status cuzk_witness_open(cuzk_witness **out, const char *path, cuzk_error *error);
 /** From memory: the bytes of a .wtns file, borrowed until the witness is closed. */
-CUZK_CHECKED cuzk_status cuzk_witness_from_memory(cuzk_witness **out, const void *wtns, size_t bytes, cuzk_error *error);
-/** From plain values: count little-endian integers of 32 bytes, value 0 being 1; borrowed.  curve as in cuzk_key_info. */
-CUZK_CHECKED cuzk_status cuzk_witness_from_values(cuzk_witness **out, const char *curve, const void *values, uint64_t count,
+CUZK_CHECKED cuzk_status cuzk_witness_from_memory(cuzk_witness **out, const void *wtns, size_t bytes,
                                                   cuzk_error *error);
+/** From plain values: count little-endian integers of 32 bytes, value 0 being 1; borrowed.  curve as in cuzk_key_info. */
+CUZK_CHECKED cuzk_status cuzk_witness_from_values(cuzk_witness **out, const char *curve, const void *values,
+                                                  uint64_t count, cuzk_error *error);
 CUZK_API void cuzk_witness_close(cuzk_witness *witness);
 
 /** Proves, with fresh randomness from the operating system, and verifies the proof before it returns it.
@@ -160,15 +193,21 @@ CUZK_API void cuzk_witness_close(cuzk_witness *witness);
  * Errors  CUZK_UNSATISFIED (the first row if the constraints are at hand), CUZK_MISMATCH (a witness of another circuit),
  *         CUZK_MALFORMED (a value >= r), CUZK_NO_MEMORY, CUZK_TOO_LARGE, CUZK_CANCELLED, CUZK_DEADLINE.
  * Thread  any; calls on one key run at the same time and share the context's workers. */
-CUZK_CHECKED cuzk_status cuzk_prove(cuzk_proof **out, cuzk_publics **publics, cuzk_context *context, const cuzk_key *key,
-                                    const cuzk_witness *witness, const cuzk_watch *watch, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_prove(cuzk_proof **out, cuzk_publics **publics, cuzk_context *context,
+                                    const cuzk_key *key, const cuzk_witness *witness, const cuzk_watch *watch,
+                                    cuzk_error *error);
 
 typedef struct cuzk_timings {
     size_t size;
-    double witness_ms, eval_ms, quotient_ms, msm_ms[5], assemble_ms, verify_ms, total_ms; /* msm: A, B1, B2, L, H */
+    double witness_ms, eval_ms, quotient_ms, msm_ms[5], assemble_ms, verify_ms,
+        total_ms; /* msm: A, B1, B2, L, H */
 } cuzk_timings;
-#define CUZK_TIMINGS_INIT {sizeof(cuzk_timings), 0, 0, 0, {0, 0, 0, 0, 0}, 0, 0, 0}
-CUZK_API void cuzk_proof_timings(const cuzk_proof *proof, cuzk_timings *out); /* zeros for a proof that was not made here */
+#define CUZK_TIMINGS_INIT                                         \
+    {                                                             \
+        sizeof(cuzk_timings), 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0 \
+    }
+CUZK_API void cuzk_proof_timings(const cuzk_proof *proof,
+                                 cuzk_timings *out); /* zeros for a proof that was not made here */
 
 /* -- proofs, public inputs, verifying keys ----------------------------------------------------------------------------- */
 
@@ -181,47 +220,69 @@ typedef enum cuzk_encoding {
 
 /** From a file or from memory; the encoding is told by the contents. */
 CUZK_CHECKED cuzk_status cuzk_proof_open(cuzk_proof **out, const char *path, cuzk_error *error);
-CUZK_CHECKED cuzk_status cuzk_proof_from_memory(cuzk_proof **out, const void *data, size_t bytes, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_proof_from_memory(cuzk_proof **out, const void *data, size_t bytes,
+                                                cuzk_error *error);
 /** Like snprintf: writes at most capacity bytes (JSON with a final NUL that is not counted), returns the bytes that the whole
  * takes; 0 if the proof's curve has no such encoding. */
-CUZK_API size_t cuzk_proof_encode(const cuzk_proof *proof, cuzk_encoding encoding, void *buffer, size_t capacity);
-CUZK_CHECKED cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_encoding encoding, cuzk_error *error);
-CUZK_API const char *cuzk_proof_curve(const cuzk_proof *proof); /* "" if the file does not say (rapidsnark's JSON) */
+CUZK_API size_t cuzk_proof_encode(const cuzk_proof *proof, cuzk_encoding encoding, void *buffer,
+                                  size_t capacity);
+CUZK_CHECKED cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_encoding encoding,
+                                         cuzk_error *error);
+CUZK_API const char *
+cuzk_proof_curve(const cuzk_proof *proof); /* "" if the file does not say (rapidsnark's JSON) */
 CUZK_API void cuzk_proof_close(cuzk_proof *proof);
 
 CUZK_CHECKED cuzk_status cuzk_publics_open(cuzk_publics **out, const char *path, cuzk_error *error);
-CUZK_CHECKED cuzk_status cuzk_publics_from_memory(cuzk_publics **out, const void *json, size_t bytes, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_publics_from_memory(cuzk_publics **out, const void *json, size_t bytes,
+                                                  cuzk_error *error);
 /** From values: count little-endian integers of 32 bytes. */
-CUZK_CHECKED cuzk_status cuzk_publics_from_values(cuzk_publics **out, const void *values, uint64_t count, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_publics_from_values(cuzk_publics **out, const void *values, uint64_t count,
+                                                  cuzk_error *error);
 CUZK_API uint64_t cuzk_publics_count(const cuzk_publics *publics);
-CUZK_API const unsigned char *cuzk_publics_value(const cuzk_publics *publics, uint64_t i); /* 32 bytes; NULL: no such value */
-CUZK_API size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer, size_t capacity); /* JSON, as cuzk_proof_encode */
+CUZK_API const unsigned char *cuzk_publics_value(const cuzk_publics *publics,
+                                                 uint64_t i); /* 32 bytes; NULL: no such value */
+CUZK_API size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer,
+                                    size_t capacity); /* JSON, as cuzk_proof_encode */
 CUZK_CHECKED cuzk_status cuzk_publics_save(const cuzk_publics *publics, const char *path, cuzk_error *error);
 CUZK_API void cuzk_publics_close(cuzk_publics *publics);
 
 /** A verifying key from verification_key.json or a bellman .vk file; every point is checked. */
 CUZK_CHECKED cuzk_status cuzk_vk_open(cuzk_vk **out, const char *path, cuzk_error *error);
-CUZK_CHECKED cuzk_status cuzk_vk_from_memory(cuzk_vk **out, const void *data, size_t bytes, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_vk_from_memory(cuzk_vk **out, const void *data, size_t bytes,
+                                             cuzk_error *error);
 CUZK_CHECKED cuzk_status cuzk_vk_from_key(cuzk_vk **out, const cuzk_key *key, cuzk_error *error);
-CUZK_API size_t cuzk_vk_encode(const cuzk_vk *vk, cuzk_encoding encoding, void *buffer, size_t capacity); /* JSON, BELLMAN */
-CUZK_CHECKED cuzk_status cuzk_vk_save(const cuzk_vk *vk, const char *path, cuzk_encoding encoding, cuzk_error *error);
+CUZK_API size_t cuzk_vk_encode(const cuzk_vk *vk, cuzk_encoding encoding, void *buffer,
+                               size_t capacity); /* JSON, BELLMAN */
+CUZK_CHECKED cuzk_status cuzk_vk_save(const cuzk_vk *vk, const char *path, cuzk_encoding encoding,
+                                      cuzk_error *error);
 CUZK_API const char *cuzk_vk_curve(const cuzk_vk *vk);
 CUZK_API uint64_t cuzk_vk_publics(const cuzk_vk *vk); /* without the constant */
 CUZK_API void cuzk_vk_close(cuzk_vk *vk);
 
 /** CUZK_OK: valid.  CUZK_PROOF_INVALID: not, for whatever reason lies in the proof or the public inputs (a value >= r, a count
  * that does not fit the key); the text says which. */
-CUZK_CHECKED cuzk_status cuzk_verify(const cuzk_vk *vk, const cuzk_publics *publics, const cuzk_proof *proof, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_verify(const cuzk_vk *vk, const cuzk_publics *publics, const cuzk_proof *proof,
+                                     cuzk_error *error);
 /** All of count proofs at once by random linear combination.
  * Out  first_bad  index of the first proof that is not valid, or count; may be NULL */
-CUZK_CHECKED cuzk_status cuzk_verify_batch(const cuzk_vk *vk, const cuzk_publics *const *publics, const cuzk_proof *const *proofs,
-                                           size_t count, size_t *first_bad, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_verify_batch(const cuzk_vk *vk, const cuzk_publics *const *publics,
+                                           const cuzk_proof *const *proofs, size_t count, size_t *first_bad,
+                                           cuzk_error *error);
 
 /* -- files ------------------------------------------------------------------------------------------------------------- */
 
 typedef enum cuzk_file_kind {
-    CUZK_FILE_ZKEY = 1, CUZK_FILE_WTNS, CUZK_FILE_R1CS, CUZK_FILE_PTAU, CUZK_FILE_PARAMS, CUZK_FILE_BELLMAN_VK, CUZK_FILE_PROOF_BYTES,
-    CUZK_FILE_PROOF_JSON, CUZK_FILE_PUBLIC_JSON, CUZK_FILE_VK_JSON, CUZK_FILE_TRAPDOOR,
+    CUZK_FILE_ZKEY = 1,
+    CUZK_FILE_WTNS,
+    CUZK_FILE_R1CS,
+    CUZK_FILE_PTAU,
+    CUZK_FILE_PARAMS,
+    CUZK_FILE_BELLMAN_VK,
+    CUZK_FILE_PROOF_BYTES,
+    CUZK_FILE_PROOF_JSON,
+    CUZK_FILE_PUBLIC_JSON,
+    CUZK_FILE_VK_JSON,
+    CUZK_FILE_TRAPDOOR,
 } cuzk_file_kind;
 
 typedef struct cuzk_count {
@@ -232,9 +293,9 @@ typedef struct cuzk_count {
 typedef struct cuzk_file_info {
     size_t size;
     cuzk_file_kind kind;
-    char kind_name[48];  /* "snarkjs proving key (zkey)" */
-    char curve[16];      /* empty if the file does not say */
-    char protocol[16];   /* "groth16", "plonk", "fflonk"; empty if the file does not say */
+    char kind_name[48]; /* "snarkjs proving key (zkey)" */
+    char curve[16];     /* empty if the file does not say */
+    char protocol[16];  /* "groth16", "plonk", "fflonk"; empty if the file does not say */
     uint64_t bytes;
     cuzk_count counts[12]; /* variables, publics, constraints, points by query, ... */
     unsigned count_count;

@@ -10,10 +10,10 @@ extern "C" {
 
 typedef struct cuzk_bench_row {
     size_t size;
-    const char *operation;  /* "msm g1, uniform scalars" */
+    const char *operation; /* "msm g1, uniform scalars" */
     const char *curve;
-    uint64_t count;         /* points, elements */
-    unsigned runs;          /* counted runs, after one that is not */
+    uint64_t count; /* points, elements */
+    unsigned runs;  /* counted runs, after one that is not */
     double median_ms, least_ms, most_ms;
 } cuzk_bench_row;
 
@@ -21,9 +21,10 @@ typedef struct cuzk_bench_row {
  * In      curve  "bn254" or "bls12_381";  log2  1 .. 26;  runs  1 .. 1000
  * Errors  CUZK_INVALID_ARGUMENT, CUZK_NO_MEMORY, CUZK_CANCELLED.  Every result is checked against one that is known
  *         (points are known multiples of the generator): CUZK_INTERNAL if it differs. */
-CUZK_CHECKED cuzk_status cuzk_bench_operations(cuzk_context *context, const char *curve, unsigned log2, unsigned runs,
-                                               void (*row)(void *row_context, const cuzk_bench_row *row), void *row_context,
-                                               const cuzk_watch *watch, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_bench_operations(cuzk_context *context, const char *curve, unsigned log2,
+                                               unsigned runs,
+                                               void (*row)(void *row_context, const cuzk_bench_row *row),
+                                               void *row_context, const cuzk_watch *watch, cuzk_error *error);
 
 #ifdef __cplusplus
 }

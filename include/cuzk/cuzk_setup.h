@@ -20,13 +20,17 @@ typedef struct cuzk_setup_options {
     const char *vk_path;       /* NULL, or where the verifying key goes: JSON for a zkey, .vk for bellman */
     const char *trapdoor_path; /* NULL, or where the secrets themselves go (mode 0600): for tests */
 } cuzk_setup_options;
-#define CUZK_SETUP_OPTIONS_INIT {sizeof(cuzk_setup_options), CUZK_LAYOUT_ZKEY, NULL, NULL}
+#define CUZK_SETUP_OPTIONS_INIT                                  \
+    {                                                            \
+        sizeof(cuzk_setup_options), CUZK_LAYOUT_ZKEY, NULL, NULL \
+    }
 
 /** Makes an INSECURE key at key_path for the circuit at r1cs_path.
  * Errors  those of reading the circuit and writing the files; CUZK_UNSUPPORTED: bellman's layout for BN254; CUZK_TOO_LARGE: more
  *         rows than the field has a domain for. */
 CUZK_CHECKED cuzk_status cuzk_setup_dev(cuzk_context *context, const char *r1cs_path, const char *key_path,
-                                        const cuzk_setup_options *options, const cuzk_watch *watch, cuzk_error *error);
+                                        const cuzk_setup_options *options, const cuzk_watch *watch,
+                                        cuzk_error *error);
 
 #ifdef __cplusplus
 }

@@ -19,16 +19,21 @@ void api_copy_in(void *own, size_t own_size, const void *callers)
 {
     if (callers == NULL) return;
     const size_t size = size_of(callers) < own_size ? size_of(callers) : own_size;
-    if (size > sizeof size) memcpy((char *)own + sizeof size, (const char *)callers + sizeof size, size - sizeof size);
+    if (size > sizeof size)
+        memcpy((char *)own + sizeof size, (const char *)callers + sizeof size, size - sizeof size);
 }
 
 void api_copy_out(void *callers, const void *own, size_t own_size)
 {
     const size_t size = size_of(callers) < own_size ? size_of(callers) : own_size;
-    if (size > sizeof size) memcpy((char *)callers + sizeof size, (const char *)own + sizeof size, size - sizeof size);
+    if (size > sizeof size)
+        memcpy((char *)callers + sizeof size, (const char *)own + sizeof size, size - sizeof size);
 }
 
-void api_text(char *out, size_t capacity, const char *text) { snprintf(out, capacity, "%s", text != NULL ? text : ""); }
+void api_text(char *out, size_t capacity, const char *text)
+{
+    snprintf(out, capacity, "%s", text != NULL ? text : "");
+}
 
 /* -- begin and end ----------------------------------------------------------------------------------------------------- */
 
@@ -43,7 +48,8 @@ void api_begin(struct api_call *call, const cuzk_context *context, const cuzk_wa
     /* One byte that is 0 or 1 and written atomically is what an atomic_bool is on every platform that this builds for. */
     STATIC_ASSERT(sizeof(atomic_bool) == 1, "the public cancel flag is one byte");
     call->task.cancel = (const atomic_bool *)(const void *)call->watch.cancel;
-    if (call->watch.timeout_ms > 0) call->task.deadline_ns = clock_now_ns() + (uint64_t)(call->watch.timeout_ms * 1e6);
+    if (call->watch.timeout_ms > 0)
+        call->task.deadline_ns = clock_now_ns() + (uint64_t)(call->watch.timeout_ms * 1e6);
     call->task.progress = call->watch.progress;
     call->task.progress_context = call->watch.progress_context;
 }
@@ -69,7 +75,8 @@ cuzk_status api_end(struct api_call *call, cuzk_status status, cuzk_error *error
 
 cuzk_status api_refuse(struct api_call *call, const char *argument)
 {
-    const cuzk_status status = FAIL(&call->task, CUZK_INVALID_ARGUMENT, "the argument %s cannot be used as given", argument);
+    const cuzk_status status =
+        FAIL(&call->task, CUZK_INVALID_ARGUMENT, "the argument %s cannot be used as given", argument);
     task_fail_place(&call->task, NULL, ERROR_NO_OFFSET, argument, "see its description in cuzk.h");
     return status;
 }
@@ -77,7 +84,8 @@ cuzk_status api_refuse(struct api_call *call, const char *argument)
 cuzk_status api_new(struct api_call *call, void **out, size_t bytes)
 {
     *out = calloc(1, bytes);
-    return *out != NULL ? CUZK_OK : FAIL(&call->task, CUZK_NO_MEMORY, "no memory for a handle of %zu bytes", bytes);
+    return *out != NULL ? CUZK_OK
+                        : FAIL(&call->task, CUZK_NO_MEMORY, "no memory for a handle of %zu bytes", bytes);
 }
 
 /* -- encoders ---------------------------------------------------------------------------------------------------------- */
@@ -91,7 +99,8 @@ size_t api_put(void *buffer, size_t capacity, const void *data, size_t bytes, bo
     return bytes;
 }
 
-cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding encoding, const char *path, cuzk_error *error)
+cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding encoding, const char *path,
+                     cuzk_error *error)
 {
     struct api_call call;
     cuzk_status status;
@@ -106,7 +115,8 @@ cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding enco
         return api_end(&call, status, error);
     }
     char *data = malloc(bytes + 1);
-    if (data == NULL) return api_end(&call, FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %zu bytes", bytes), error);
+    if (data == NULL)
+        return api_end(&call, FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %zu bytes", bytes), error);
     encode(handle, encoding, data, bytes + 1);
     status = mapfile_write(&call.task, path, data, bytes, 0644);
     free(data);

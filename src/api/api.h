@@ -58,8 +58,9 @@ cuzk_status api_end(struct api_call *call, cuzk_status status, cuzk_error *error
 cuzk_status api_refuse(struct api_call *call, const char *argument);
 
 /* Structures of the caller begin with their size, which may be that of an older or newer version: the common part is copied. */
-void api_copy_in(void *own, size_t own_size, const void *callers);   /* own holds defaults; callers may be NULL */
-void api_copy_out(void *callers, const void *own, size_t own_size);  /* keeps the caller's size */
+void api_copy_in(void *own, size_t own_size,
+                 const void *callers); /* own holds defaults; callers may be NULL */
+void api_copy_out(void *callers, const void *own, size_t own_size); /* keeps the caller's size */
 
 /** A new zeroed handle. */
 cuzk_status api_new(struct api_call *call, void **out, size_t bytes) MUST_CHECK;
@@ -72,6 +73,7 @@ size_t api_put(void *buffer, size_t capacity, const void *data, size_t bytes, bo
 
 /** Saves what an encoder gives. */
 typedef size_t api_encoder(const void *handle, cuzk_encoding encoding, void *buffer, size_t capacity);
-cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding encoding, const char *path, cuzk_error *error);
+cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding encoding, const char *path,
+                     cuzk_error *error);
 
 #endif

@@ -15,7 +15,8 @@ struct bench {
     struct device *device;
     const struct curve *curve;
     struct stream *stream;
-    struct buffer uniform, bits, multiples, points, workspace; /* scalars, scalars that are mostly bits, p_i, p_i G */
+    struct buffer uniform, bits, multiples, points,
+        workspace; /* scalars, scalars that are mostly bits, p_i, p_i G */
     uint64_t count;
     unsigned runs;
     double ms[RUNS_MOST];
@@ -66,7 +67,8 @@ static cuzk_status draw(struct bench *b, struct task *t, struct buffer *to, unsi
 }
 
 /* The known answer of a sum over the points. */
-static void expected_sum(const struct bench *b, struct g_jac *out, const struct group *g, const struct buffer *scalars)
+static void expected_sum(const struct bench *b, struct g_jac *out, const struct group *g,
+                         const struct buffer *scalars)
 {
     const struct scalar_field *f = &b->curve->fr;
     struct fr sum, k, p;
@@ -84,7 +86,8 @@ static void expected_sum(const struct bench *b, struct g_jac *out, const struct 
     g->jac_mul(out, &generator, &plain);
 }
 
-static cuzk_status time_msm(struct bench *b, struct task *t, enum group_id group, const struct buffer *scalars, const char *name)
+static cuzk_status time_msm(struct bench *b, struct task *t, enum group_id group,
+                            const struct buffer *scalars, const char *name)
 {
     const struct group *g = b->curve->group[group];
     struct msm_plan plan;
@@ -104,14 +107,16 @@ static cuzk_status time_msm(struct bench *b, struct task *t, enum group_id group
     return CUZK_OK;
 }
 
-static cuzk_status time_group(struct bench *b, struct task *t, enum group_id group, const char *const names[3])
+static cuzk_status time_group(struct bench *b, struct task *t, enum group_id group,
+                              const char *const names[3])
 {
     const struct group *g = b->curve->group[group];
     struct g_jac expected, got;
     for (unsigned i = 0; i <= b->runs; i++) {
         TRY(task_poll(t));
         const uint64_t start = clock_now_ns();
-        TRY(b->backend->fixed_base(b->stream, t, b->curve, group, &b->points, 0, &g->generator, &b->multiples, 0, b->count));
+        TRY(b->backend->fixed_base(b->stream, t, b->curve, group, &b->points, 0, &g->generator, &b->multiples,
+                                   0, b->count));
         TRY(b->backend->stream_sync(b->stream, t));
         if (i > 0) b->ms[i - 1] = clock_ms_since(start);
     }
@@ -143,7 +148,8 @@ static cuzk_status time_ntt(struct bench *b, struct task *t, unsigned log2)
         TRY(b->backend->ntt(b->stream, t, &domain, &data, true, true));
         TRY(b->backend->stream_sync(b->stream, t));
         if (i > 0) back_ms[i - 1] = clock_ms_since(start);
-        if (memcmp(data.data, b->uniform.data, data.bytes)) return FAIL(t, CUZK_INTERNAL, "a transform and its inverse do not cancel");
+        if (memcmp(data.data, b->uniform.data, data.bytes))
+            return FAIL(t, CUZK_INTERNAL, "a transform and its inverse do not cancel");
     }
     report(b, "coset ntt");
     memcpy(b->ms, back_ms, sizeof b->ms);
@@ -177,18 +183,26 @@ static cuzk_status run(struct bench *b, struct task *t, unsigned log2)
 }
 
 cuzk_status cuzk_bench_operations(cuzk_context *context, const char *curve, unsigned log2, unsigned runs,
-                                  void (*row)(void *row_context, const cuzk_bench_row *row), void *row_context,
-                                  const cuzk_watch *watch, cuzk_error *error)
+                                  void (*row)(void *row_context, const cuzk_bench_row *row),
+                                  void *row_context, const cuzk_watch *watch, cuzk_error *error)
 {
     struct api_call call;
     struct bench *b = NULL;
     void *block;
     api_begin(&call, context, watch);
-    if (!context || !curve || !row) return api_end(&call, api_refuse(&call, !context ? "context" : !curve ? "curve" : "row"), error);
+    if (!context || !curve || !row)
+        return api_end(&call, api_refuse(&call, !context ? "context" : !curve ? "curve" : "row"), error);
     if (log2 < 1 || log2 > 26 || runs < 1 || runs > RUNS_MOST)
-        return api_end(&call, FAIL(&call.task, CUZK_INVALID_ARGUMENT, "log2 has to be in 1..26 and runs in 1..%d", RUNS_MOST), error);
+        return api_end(
+            &call,
+            FAIL(&call.task, CUZK_INVALID_ARGUMENT, "log2 has to be in 1..26 and runs in 1..%d", RUNS_MOST),
+            error);
     const struct curve *c = curve_by_name(curve);
-    if (!c) return api_end(&call, FAIL(&call.task, CUZK_INVALID_ARGUMENT, "there is no curve '%s': bn254 or bls12_381", curve), error);
+    if (!c)
+        return api_end(
+            &call,
+            FAIL(&call.task, CUZK_INVALID_ARGUMENT, "there is no curve '%s': bn254 or bls12_381", curve),
+            error);
     cuzk_status status = api_new(&call, &block, sizeof *b);
     if (status != CUZK_OK) return api_end(&call, status, error);
     b = block;

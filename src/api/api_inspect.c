@@ -19,7 +19,10 @@ static void count(cuzk_file_info *info, const char *name, uint64_t value)
     c->value = value;
 }
 
-static void of_curve(cuzk_file_info *info, const struct curve *c) { api_text(info->curve, sizeof info->curve, c->name); }
+static void of_curve(cuzk_file_info *info, const struct curve *c)
+{
+    api_text(info->curve, sizeof info->curve, c->name);
+}
 
 static cuzk_status zkey_info(struct task *t, cuzk_file_info *info, const char *path, struct span data)
 {
@@ -184,7 +187,8 @@ static const struct kind_row {
     { FILE_PTAU, CUZK_FILE_PTAU, "powers of tau (ptau)", "", ptau_info },
     { FILE_FIL_PARAMS, CUZK_FILE_PARAMS, "bellman proving key (params)", "groth16", params_info },
     { FILE_FIL_VK, CUZK_FILE_BELLMAN_VK, "bellman verifying key (vk)", "groth16", filvk_info },
-    { FILE_FIL_VK_COMPRESSED, CUZK_FILE_BELLMAN_VK, "bellman verifying key (vk), compressed", "groth16", filvk_info },
+    { FILE_FIL_VK_COMPRESSED, CUZK_FILE_BELLMAN_VK, "bellman verifying key (vk), compressed", "groth16",
+      filvk_info },
     { FILE_PROOF_BYTES, CUZK_FILE_PROOF_BYTES, "proofs of 192 bytes", "groth16", proof_bytes_info },
     { FILE_PROOF_JSON, CUZK_FILE_PROOF_JSON, "proof (JSON)", "groth16", proof_json_info },
     { FILE_PUBLIC_JSON, CUZK_FILE_PUBLIC_JSON, "public inputs (JSON)", "", public_json_info },
@@ -204,7 +208,8 @@ static cuzk_status inspect(struct task *t, cuzk_file_info *own, const char *path
         api_text(own->protocol, sizeof own->protocol, kinds[i].protocol);
         return kinds[i].read(t, own, path, data);
     }
-    const cuzk_status status = FAIL(t, CUZK_UNSUPPORTED, "%s is %s, which cuzk does not read", path, file_kind_text(kind));
+    const cuzk_status status =
+        FAIL(t, CUZK_UNSUPPORTED, "%s is %s, which cuzk does not read", path, file_kind_text(kind));
     task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
     return status;
 }

@@ -4,7 +4,8 @@
 #include "groth16/prove.h"
 #include <stdlib.h>
 
-cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *path, const cuzk_key_options *options, cuzk_error *error)
+cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *path,
+                          const cuzk_key_options *options, cuzk_error *error)
 {
     cuzk_key_options own = CUZK_KEY_OPTIONS_INIT;
     struct api_call call;
@@ -59,8 +60,8 @@ void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out)
     api_copy_out(out, &own, sizeof own);
 }
 
-cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key, const cuzk_check_options *options, const cuzk_watch *watch,
-                           cuzk_error *error)
+cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key, const cuzk_check_options *options,
+                           const cuzk_watch *watch, cuzk_error *error)
 {
     cuzk_check_options own = CUZK_CHECK_OPTIONS_INIT;
     struct api_call call;
@@ -69,8 +70,8 @@ cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key, const cuzk_chec
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
     api_copy_in(&own, sizeof own, options);
-    const cuzk_status status = groth16_key_check(&call.task, key->key, own.vk != NULL ? &own.vk->vk : NULL, context->backend,
-                                                 context->device);
+    const cuzk_status status = groth16_key_check(&call.task, key->key, own.vk != NULL ? &own.vk->vk : NULL,
+                                                 context->backend, context->device);
     if (status == CUZK_OK) {
         atomic_store(&key->checked, true);
         if (own.remember) groth16_key_remember(key->key);
@@ -88,7 +89,8 @@ cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key 
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
-    const cuzk_status status = groth16_prove_plan(&plan, &call.task, key->key, context->backend, context->device);
+    const cuzk_status status =
+        groth16_prove_plan(&plan, &call.task, key->key, context->backend, context->device);
     if (status != CUZK_OK) return api_end(&call, status, error);
     own.file_bytes = key->key->file.bytes.size;
     own.key_bytes = key->key->heap_bytes;

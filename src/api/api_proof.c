@@ -34,35 +34,51 @@ static cuzk_status read_json(struct task *t, struct groth16_proof *out, const ch
     return FAIL(t, CUZK_MALFORMED, "the proof reads differently twice: it is being changed");
 }
 
-static cuzk_status read_raw(struct task *t, struct groth16_proof *out, const char *path, struct span bytes, const struct curve *c)
+static cuzk_status read_raw(struct task *t, struct groth16_proof *out, const char *path, struct span bytes,
+                            const struct curve *c)
 {
     const size_t g1 = c->g1.encoded_bytes(ENCODING_BE), g2 = c->g2.encoded_bytes(ENCODING_BE);
-    const struct { const char *name; const struct group *g; size_t offset; struct g_aff *point; } part[3] = {
-        { "A", &c->g1, 0, &out->a }, { "B", &c->g2, g1, &out->b }, { "C", &c->g1, g1 + g2, &out->c },
+    const struct {
+        const char *name;
+        const struct group *g;
+        size_t offset;
+        struct g_aff *point;
+    } part[3] = {
+        { "A", &c->g1, 0, &out->a },
+        { "B", &c->g2, g1, &out->b },
+        { "C", &c->g1, g1 + g2, &out->c },
     };
 
     out->curve = c;
     for (int i = 0; i < 3; i++) {
-        const enum point_check check = part[i].g->decode(part[i].point, bytes.data + part[i].offset, ENCODING_BE, true);
+        const enum point_check check =
+            part[i].g->decode(part[i].point, bytes.data + part[i].offset, ENCODING_BE, true);
         if (check == POINT_OK) continue;
-        const cuzk_status status = FAIL(t, CUZK_MALFORMED, "point %s of the proof %s", part[i].name, point_check_text(check));
+        const cuzk_status status =
+            FAIL(t, CUZK_MALFORMED, "point %s of the proof %s", part[i].name, point_check_text(check));
         task_fail_place(t, path, part[i].offset, part[i].name, NULL);
         return status;
     }
     return CUZK_OK;
 }
 
-static size_t raw_bytes(const struct curve *c) { return 2 * c->g1.encoded_bytes(ENCODING_BE) + c->g2.encoded_bytes(ENCODING_BE); }
+static size_t raw_bytes(const struct curve *c)
+{
+    return 2 * c->g1.encoded_bytes(ENCODING_BE) + c->g2.encoded_bytes(ENCODING_BE);
+}
 
 static cuzk_status read_proof(struct task *t, struct groth16_proof *out, const char *path, struct span data)
 {
     struct proof_points points;
     size_t at = 0;
 
-    while (at < data.size && (data.data[at] == ' ' || data.data[at] == '\n' || data.data[at] == '\r' || data.data[at] == '\t')) at++;
+    while (at < data.size &&
+           (data.data[at] == ' ' || data.data[at] == '\n' || data.data[at] == '\r' || data.data[at] == '\t'))
+        at++;
     const bool json = at < data.size && data.data[at] == '{';
     if (!json && data.size == raw_bytes(&curve_bn254)) return read_raw(t, out, path, data, &curve_bn254);
-    if (!json && data.size == raw_bytes(&curve_bls12_381)) return read_raw(t, out, path, data, &curve_bls12_381);
+    if (!json && data.size == raw_bytes(&curve_bls12_381))
+        return read_raw(t, out, path, data, &curve_bls12_381);
     if (!json && data.size == PROOF_BYTES) {
         TRY(proof_decode(&points, t, path, data, 1));
         take_points(out, &curve_bls12_381, &points);
@@ -163,13 +179,17 @@ static size_t proof_encoder(const void *handle, cuzk_encoding encoding, void *bu
     return cuzk_proof_encode(handle, encoding, buffer, capacity);
 }
 
-cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_encoding encoding, cuzk_error *error)
+cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_encoding encoding,
+                            cuzk_error *error)
 {
     return api_save(proof_encoder, proof, encoding, path, error);
 }
 
 const char *cuzk_proof_curve(const cuzk_proof *proof) { return proof->proof.curve->name; }
-void cuzk_proof_timings(const cuzk_proof *proof, cuzk_timings *out) { api_copy_out(out, &proof->timings, sizeof proof->timings); }
+void cuzk_proof_timings(const cuzk_proof *proof, cuzk_timings *out)
+{
+    api_copy_out(out, &proof->timings, sizeof proof->timings);
+}
 void cuzk_proof_close(cuzk_proof *proof) { free(proof); }
 
 /* -- public inputs ----------------------------------------------------------------------------------------------------- */
@@ -213,24 +233,29 @@ cuzk_status cuzk_publics_from_memory(cuzk_publics **out, const void *json, size_
     api_begin(&call, NULL, NULL);
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
     if (json == NULL) return api_end(&call, api_refuse(&call, "json"), error);
-    return api_end(&call, read_publics(&call, out, "the public inputs in memory", span_of(json, bytes)), error);
+    return api_end(&call, read_publics(&call, out, "the public inputs in memory", span_of(json, bytes)),
+                   error);
 }
 
-cuzk_status cuzk_publics_from_values(cuzk_publics **out, const void *values, uint64_t count, cuzk_error *error)
+cuzk_status cuzk_publics_from_values(cuzk_publics **out, const void *values, uint64_t count,
+                                     cuzk_error *error)
 {
     struct api_call call;
     void *handle;
 
     api_begin(&call, NULL, NULL);
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
-    if ((values == NULL && count > 0) || count > SIZE_MAX / 32 - 1) return api_end(&call, api_refuse(&call, "values"), error);
+    if ((values == NULL && count > 0) || count > SIZE_MAX / 32 - 1)
+        return api_end(&call, api_refuse(&call, "values"), error);
     cuzk_status status = api_new(&call, &handle, sizeof(cuzk_publics));
     if (status != CUZK_OK) return api_end(&call, status, error);
     cuzk_publics *p = handle;
     p->value = calloc(count + 1, sizeof *p->value);
     if (p->value == NULL) {
         free(p);
-        return api_end(&call, FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %llu values", (unsigned long long)count), error);
+        return api_end(
+            &call, FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %llu values", (unsigned long long)count),
+            error);
     }
     if (count > 0) memcpy(p->value, values, (size_t)count * 32);
     p->count = count;

@@ -50,7 +50,8 @@ cuzk_status cuzk_witness_from_memory(cuzk_witness **out, const void *wtns, size_
     return api_end(&call, status, error);
 }
 
-cuzk_status cuzk_witness_from_values(cuzk_witness **out, const char *curve, const void *values, uint64_t count, cuzk_error *error)
+cuzk_status cuzk_witness_from_values(cuzk_witness **out, const char *curve, const void *values,
+                                     uint64_t count, cuzk_error *error)
 {
     const struct curve *c = curve != NULL ? curve_by_name(curve) : NULL;
     struct api_call call;
@@ -59,7 +60,8 @@ cuzk_status cuzk_witness_from_values(cuzk_witness **out, const char *curve, cons
     api_begin(&call, NULL, NULL);
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
     if (c == NULL) return api_end(&call, api_refuse(&call, "curve"), error);
-    if (values == NULL || count == 0 || count > SIZE_MAX / 32) return api_end(&call, api_refuse(&call, "values"), error);
+    if (values == NULL || count == 0 || count > SIZE_MAX / 32)
+        return api_end(&call, api_refuse(&call, "values"), error);
     cuzk_status status = api_new(&call, &handle, sizeof(cuzk_witness));
     if (status != CUZK_OK) return api_end(&call, status, error);
     cuzk_witness *w = handle;
@@ -83,7 +85,8 @@ void cuzk_witness_close(cuzk_witness *witness)
 
 /* -- proving ----------------------------------------------------------------------------------------------------------- */
 
-static cuzk_status make_publics(struct api_call *call, cuzk_publics **out, const struct witness *w, uint64_t count)
+static cuzk_status make_publics(struct api_call *call, cuzk_publics **out, const struct witness *w,
+                                uint64_t count)
 {
     void *handle;
 
@@ -92,7 +95,8 @@ static cuzk_status make_publics(struct api_call *call, cuzk_publics **out, const
     p->value = calloc(count + 1, sizeof *p->value);
     if (p->value == NULL) {
         free(p);
-        return FAIL(&call->task, CUZK_NO_MEMORY, "no memory for %llu public inputs", (unsigned long long)count);
+        return FAIL(&call->task, CUZK_NO_MEMORY, "no memory for %llu public inputs",
+                    (unsigned long long)count);
     }
     p->count = count;
     for (uint64_t i = 0; i < count; i++) witness_get(w, &p->value[i], i + 1);
@@ -103,9 +107,11 @@ static cuzk_status make_publics(struct api_call *call, cuzk_publics **out, const
 static cuzk_status fits(struct api_call *call, const cuzk_context *context, const struct groth16_plan *plan)
 {
     if (context->memory_bytes == 0 || plan->block_bytes <= context->memory_bytes) return CUZK_OK;
-    const cuzk_status status = FAIL(&call->task, CUZK_TOO_LARGE, "a proof on this key takes %zu bytes; the limit is %llu", plan->block_bytes,
-                                    (unsigned long long)context->memory_bytes);
-    task_fail_place(&call->task, NULL, ERROR_NO_OFFSET, "memory_bytes", "raise the limit, or use a machine with more memory");
+    const cuzk_status status =
+        FAIL(&call->task, CUZK_TOO_LARGE, "a proof on this key takes %zu bytes; the limit is %llu",
+             plan->block_bytes, (unsigned long long)context->memory_bytes);
+    task_fail_place(&call->task, NULL, ERROR_NO_OFFSET, "memory_bytes",
+                    "raise the limit, or use a machine with more memory");
     return status;
 }
 
@@ -123,8 +129,8 @@ static void report_timings(cuzk_timings *out, const struct groth16_timings *t, d
     out->total_ms = total_ms;
 }
 
-static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics **publics, const cuzk_context *context,
-                         const cuzk_key *key, const struct witness *w)
+static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics **publics,
+                         const cuzk_context *context, const cuzk_key *key, const struct witness *w)
 {
     struct groth16_timings timings = { 0 };
     struct groth16_plan plan;
@@ -138,8 +144,8 @@ static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics 
     return CUZK_OK;
 }
 
-cuzk_status cuzk_prove(cuzk_proof **out, cuzk_publics **publics, cuzk_context *context, const cuzk_key *key, const cuzk_witness *witness,
-                       const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_prove(cuzk_proof **out, cuzk_publics **publics, cuzk_context *context, const cuzk_key *key,
+                       const cuzk_witness *witness, const cuzk_watch *watch, cuzk_error *error)
 {
     struct api_call call;
     void *handle;
@@ -161,8 +167,8 @@ cuzk_status cuzk_prove(cuzk_proof **out, cuzk_publics **publics, cuzk_context *c
 
 /* -- development keys -------------------------------------------------------------------------------------------------- */
 
-static cuzk_status setup(struct api_call *call, const cuzk_context *context, const char *r1cs_path, const char *key_path,
-                         const cuzk_setup_options *o)
+static cuzk_status setup(struct api_call *call, const cuzk_context *context, const char *r1cs_path,
+                         const char *key_path, const cuzk_setup_options *o)
 {
     const enum root_convention layout = o->layout == CUZK_LAYOUT_BELLMAN ? ROOT_BELLMAN : ROOT_SNARKJS;
     struct task *t = &call->task;
@@ -174,7 +180,8 @@ static cuzk_status setup(struct api_call *call, const cuzk_context *context, con
     TRY_GOTO(out, mapfile_open(&file, t, r1cs_path));
     TRY_GOTO(out, r1cs_file_parse(&circuit, t, file.path, file.bytes));
     TRY_GOTO(out, groth16_setup_draw(t, &secrets, circuit.curve, layout));
-    TRY_GOTO(out, groth16_setup_write(t, &circuit, &secrets, key_path, o->vk_path, context->backend, context->device));
+    TRY_GOTO(out, groth16_setup_write(t, &circuit, &secrets, key_path, o->vk_path, context->backend,
+                                      context->device));
     if (o->trapdoor_path != NULL) TRY_GOTO(out, trapdoor_file_write(t, o->trapdoor_path, &secrets));
 out:
     wipe(&secrets, sizeof secrets);
@@ -182,8 +189,8 @@ out:
     return status;
 }
 
-cuzk_status cuzk_setup_dev(cuzk_context *context, const char *r1cs_path, const char *key_path, const cuzk_setup_options *options,
-                           const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_setup_dev(cuzk_context *context, const char *r1cs_path, const char *key_path,
+                           const cuzk_setup_options *options, const cuzk_watch *watch, cuzk_error *error)
 {
     cuzk_setup_options own = CUZK_SETUP_OPTIONS_INIT;
     struct api_call call;
@@ -193,6 +200,7 @@ cuzk_status cuzk_setup_dev(cuzk_context *context, const char *r1cs_path, const c
     if (r1cs_path == NULL) return api_end(&call, api_refuse(&call, "r1cs_path"), error);
     if (key_path == NULL) return api_end(&call, api_refuse(&call, "key_path"), error);
     api_copy_in(&own, sizeof own, options);
-    if (own.layout != CUZK_LAYOUT_ZKEY && own.layout != CUZK_LAYOUT_BELLMAN) return api_end(&call, api_refuse(&call, "layout"), error);
+    if (own.layout != CUZK_LAYOUT_ZKEY && own.layout != CUZK_LAYOUT_BELLMAN)
+        return api_end(&call, api_refuse(&call, "layout"), error);
     return api_end(&call, setup(&call, context, r1cs_path, key_path, &own), error);
 }

@@ -8,12 +8,19 @@
 
 /* -- verifying keys ---------------------------------------------------------------------------------------------------- */
 
-static cuzk_status from_points(struct task *t, struct groth16_vk *out, const struct vk_points *p, const struct g_aff *beta1,
-                               const struct g_aff *delta1)
+static cuzk_status from_points(struct task *t, struct groth16_vk *out, const struct vk_points *p,
+                               const struct g_aff *beta1, const struct g_aff *delta1)
 {
     const struct groth16_vk_points points = {
-        .alpha1 = &p->alpha1, .beta2 = &p->beta2, .gamma2 = &p->gamma2, .delta2 = &p->delta2, .beta1 = beta1, .delta1 = delta1,
-        .ic = p->ic, .ic_stride = sizeof *p->ic, .ic_count = p->ic_count,
+        .alpha1 = &p->alpha1,
+        .beta2 = &p->beta2,
+        .gamma2 = &p->gamma2,
+        .delta2 = &p->delta2,
+        .beta1 = beta1,
+        .delta1 = delta1,
+        .ic = p->ic,
+        .ic_stride = sizeof *p->ic,
+        .ic_count = p->ic_count,
     };
 
     TRY(groth16_vk_init(t, out, p->curve, &points));
@@ -94,8 +101,15 @@ cuzk_status cuzk_vk_from_key(cuzk_vk **out, const cuzk_key *key, cuzk_error *err
     cuzk_vk *vk = handle;
     const struct groth16_vk *of = &key->key->vk; /* checked when the key was opened */
     const struct groth16_vk_points points = {
-        .alpha1 = &of->alpha1, .beta1 = &of->beta1, .beta2 = &of->beta2, .gamma2 = &of->gamma2, .delta1 = &of->delta1,
-        .delta2 = &of->delta2, .ic = of->ic, .ic_stride = sizeof *of->ic, .ic_count = of->ic_count,
+        .alpha1 = &of->alpha1,
+        .beta1 = &of->beta1,
+        .beta2 = &of->beta2,
+        .gamma2 = &of->gamma2,
+        .delta1 = &of->delta1,
+        .delta2 = &of->delta2,
+        .ic = of->ic,
+        .ic_stride = sizeof *of->ic,
+        .ic_count = of->ic_count,
     };
     status = groth16_vk_init(&call.task, &vk->vk, of->curve, &points);
     if (status != CUZK_OK) {
@@ -119,7 +133,8 @@ static size_t encode_vk_json(const struct vk_points *points, void *buffer, size_
     return bytes;
 }
 
-static size_t encode_vk_bellman(const struct groth16_vk *vk, const struct vk_points *points, void *buffer, size_t capacity)
+static size_t encode_vk_bellman(const struct groth16_vk *vk, const struct vk_points *points, void *buffer,
+                                size_t capacity)
 {
     const size_t bytes = filvk_file_bytes(vk->ic_count);
 
@@ -135,7 +150,9 @@ static size_t encode_vk_bellman(const struct groth16_vk *vk, const struct vk_poi
 size_t cuzk_vk_encode(const cuzk_vk *vk, cuzk_encoding encoding, void *buffer, size_t capacity)
 {
     const struct groth16_vk *k = &vk->vk;
-    const struct vk_points points = { k->curve, k->alpha1, k->beta2, k->gamma2, k->delta2, k->ic, k->ic_count };
+    const struct vk_points points = {
+        k->curve, k->alpha1, k->beta2, k->gamma2, k->delta2, k->ic, k->ic_count
+    };
 
     if (encoding == CUZK_JSON) return encode_vk_json(&points, buffer, capacity);
     if (encoding == CUZK_BELLMAN) return encode_vk_bellman(k, &points, buffer, capacity);
@@ -172,7 +189,8 @@ static cuzk_status verdict(struct task *t, cuzk_status status)
     return CUZK_PROOF_INVALID;
 }
 
-cuzk_status cuzk_verify(const cuzk_vk *vk, const cuzk_publics *publics, const cuzk_proof *proof, cuzk_error *error)
+cuzk_status cuzk_verify(const cuzk_vk *vk, const cuzk_publics *publics, const cuzk_proof *proof,
+                        cuzk_error *error)
 {
     struct api_call call;
 
@@ -180,13 +198,14 @@ cuzk_status cuzk_verify(const cuzk_vk *vk, const cuzk_publics *publics, const cu
     if (vk == NULL) return api_end(&call, api_refuse(&call, "vk"), error);
     if (publics == NULL) return api_end(&call, api_refuse(&call, "publics"), error);
     if (proof == NULL) return api_end(&call, api_refuse(&call, "proof"), error);
-    const cuzk_status status = groth16_verify(&call.task, &vk->verifier, &proof->proof, publics->value, publics->count,
-                                              GROTH16_POINTS_CHECKED); /* every way to a cuzk_proof checks them */
+    const cuzk_status status =
+        groth16_verify(&call.task, &vk->verifier, &proof->proof, publics->value, publics->count,
+                       GROTH16_POINTS_CHECKED); /* every way to a cuzk_proof checks them */
     return api_end(&call, verdict(&call.task, status), error);
 }
 
-static cuzk_status verify_batch(struct task *t, const cuzk_vk *vk, const cuzk_publics *const *publics, const cuzk_proof *const *proofs,
-                                size_t count, size_t *first_bad)
+static cuzk_status verify_batch(struct task *t, const cuzk_vk *vk, const cuzk_publics *const *publics,
+                                const cuzk_proof *const *proofs, size_t count, size_t *first_bad)
 {
     const size_t each = groth16_vk_input_count(&vk->vk);
     struct groth16_proof *proof = calloc(count, sizeof *proof);
@@ -201,8 +220,10 @@ static cuzk_status verify_batch(struct task *t, const cuzk_vk *vk, const cuzk_pu
     for (size_t i = 0; i < count; i++) {
         if (publics[i]->count != each || proofs[i]->proof.curve != vk->vk.curve) {
             *first_bad = i;
-            status = FAIL(t, CUZK_PROOF_INVALID, "proof %zu of the batch has %llu public inputs over %s; the key has %zu over %s", i,
-                          (unsigned long long)publics[i]->count, proofs[i]->proof.curve->name, each, vk->vk.curve->name);
+            status = FAIL(t, CUZK_PROOF_INVALID,
+                          "proof %zu of the batch has %llu public inputs over %s; the key has %zu over %s", i,
+                          (unsigned long long)publics[i]->count, proofs[i]->proof.curve->name, each,
+                          vk->vk.curve->name);
             goto out;
         }
         proof[i] = proofs[i]->proof;
@@ -218,8 +239,9 @@ out:
     return status;
 }
 
-cuzk_status cuzk_verify_batch(const cuzk_vk *vk, const cuzk_publics *const *publics, const cuzk_proof *const *proofs, size_t count,
-                              size_t *first_bad, cuzk_error *error)
+cuzk_status cuzk_verify_batch(const cuzk_vk *vk, const cuzk_publics *const *publics,
+                              const cuzk_proof *const *proofs, size_t count, size_t *first_bad,
+                              cuzk_error *error)
 {
     size_t found = count;
     struct api_call call;
@@ -228,8 +250,11 @@ cuzk_status cuzk_verify_batch(const cuzk_vk *vk, const cuzk_publics *const *publ
     if (vk == NULL) return api_end(&call, api_refuse(&call, "vk"), error);
     for (size_t i = 0; i < count; i++)
         if (publics == NULL || proofs == NULL || publics[i] == NULL || proofs[i] == NULL)
-            return api_end(&call, api_refuse(&call, publics == NULL || publics[i] == NULL ? "publics" : "proofs"), error);
-    const cuzk_status status = count == 0 ? CUZK_OK : verify_batch(&call.task, vk, publics, proofs, count, &found);
+            return api_end(&call,
+                           api_refuse(&call, publics == NULL || publics[i] == NULL ? "publics" : "proofs"),
+                           error);
+    const cuzk_status status =
+        count == 0 ? CUZK_OK : verify_batch(&call.task, vk, publics, proofs, count, &found);
     if (first_bad != NULL) *first_bad = found;
     return api_end(&call, status, error);
 }

@@ -9,7 +9,8 @@ cuzk_status assemble_draw(struct task *t, struct groth16_blinding *out, const st
 }
 
 /* sum += k * p, p affine. */
-static void add_multiple(const struct group *g, struct g_jac *sum, const struct g_aff *p, const struct fr_int *k)
+static void add_multiple(const struct group *g, struct g_jac *sum, const struct g_aff *p,
+                         const struct fr_int *k)
 {
     struct g_jac term;
 
@@ -24,7 +25,10 @@ void assemble(struct groth16_proof *out, const struct groth16_key *key, const st
 {
     const struct curve *c = key->curve;
     const struct groth16_vk *vk = &key->vk;
-    struct { struct fr rs; struct fr_int r, s, minus_rs; } secret;
+    struct {
+        struct fr rs;
+        struct fr_int r, s, minus_rs;
+    } secret;
     struct g_jac a, b1, b2, sum, term;
 
     c->fr.mul(&secret.rs, &blinding->r, &blinding->s);

@@ -6,7 +6,9 @@
 #include "groth16/proof.h"
 
 /* What hides the witness in a proof: uniform in [1, r), new for every attempt, wiped after it. */
-struct groth16_blinding { struct fr r, s; };
+struct groth16_blinding {
+    struct fr r, s;
+};
 
 /** Draws both from the operating system. */
 cuzk_status assemble_draw(struct task *t, struct groth16_blinding *out, const struct curve *c) MUST_CHECK;

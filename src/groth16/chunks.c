@@ -10,7 +10,7 @@ struct chunks {
     void *context;
     uint64_t count, chunk, first;
     pthread_mutex_t lock;
-    uint64_t failed_at;  /* chunk index, UINT64_MAX: none */
+    uint64_t failed_at; /* chunk index, UINT64_MAX: none */
     struct error error;
 };
 
@@ -36,11 +36,14 @@ static void run_one(void *context, size_t index, unsigned worker)
     pthread_mutex_unlock(&c->lock);
 }
 
-cuzk_status chunks_run(struct task *t, const char *what, uint64_t count, uint64_t chunk, chunk_body *body, void *context)
+cuzk_status chunks_run(struct task *t, const char *what, uint64_t count, uint64_t chunk, chunk_body *body,
+                       void *context)
 {
     const uint64_t chunk_count = (count + chunk - 1) / chunk;
     const uint64_t step = (uint64_t)CHUNKS_BETWEEN_POLLS * pool_width(t->pool);
-    struct chunks c = { .body = body, .context = context, .count = count, .chunk = chunk, .failed_at = UINT64_MAX };
+    struct chunks c = {
+        .body = body, .context = context, .count = count, .chunk = chunk, .failed_at = UINT64_MAX
+    };
     cuzk_status status = CUZK_OK;
 
     pthread_mutex_init(&c.lock, NULL);

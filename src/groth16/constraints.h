@@ -21,18 +21,19 @@ struct constraint_term {
 typedef cuzk_status constraint_sink(void *context, struct task *t, const struct constraint_term *term);
 
 struct constraints {
-    const char *name;          /* for messages: a path, or "porep-2KiB" */
+    const char *name; /* for messages: a path, or "porep-2KiB" */
     const struct curve *curve;
-    uint64_t variable_count;   /* inputs, the constant first, then the others */
-    uint64_t input_count;      /* the constant included */
-    uint64_t row_count;        /* without the rows that bind the inputs */
-    const void *circuit;       /* the functions' first argument: immutable, borrowed */
+    uint64_t variable_count; /* inputs, the constant first, then the others */
+    uint64_t input_count;    /* the constant included */
+    uint64_t row_count;      /* without the rows that bind the inputs */
+    const void *circuit;     /* the functions' first argument: immutable, borrowed */
 
     /** Every term of every row, rows in order.  May run more than once. */
     cuzk_status (*walk)(const void *circuit, struct task *t, constraint_sink *sink, void *sink_context);
     /** a = A w, b = B w, binding rows included: row_count + input_count values each, on t->pool.  NULL: the key's matrices do it.
      * In  w  whose assignment is what the circuit itself made */
-    cuzk_status (*evaluate)(const void *circuit, struct task *t, struct fr *a, struct fr *b, const struct witness *w);
+    cuzk_status (*evaluate)(const void *circuit, struct task *t, struct fr *a, struct fr *b,
+                            const struct witness *w);
     /** CUZK_UNSATISFIED names the first row that w does not satisfy.  NULL where evaluate is. */
     cuzk_status (*check)(const void *circuit, struct task *t, const struct witness *w);
 };

@@ -17,15 +17,18 @@ static unsigned log2_of(uint64_t power)
     return log2;
 }
 
-static cuzk_status mismatch(struct task *t, const struct groth16_key *key, const char *what, uint64_t in_key, uint64_t in_circuit)
+static cuzk_status mismatch(struct task *t, const struct groth16_key *key, const char *what, uint64_t in_key,
+                            uint64_t in_circuit)
 {
     const bool native = key->constraints != NULL;
-    const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the key has %llu %s, the circuit %llu: %s is not the circuit of this key",
-                                    (unsigned long long)in_key, what, (unsigned long long)in_circuit,
-                                    native ? key->constraints->name : key->r1cs.path);
-    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, what,
-                    native ? "fetch the parameters again, or look whether another circuit's stand under this name"
-                           : "give the .r1cs file from which this key was made");
+    const cuzk_status status =
+        FAIL(t, CUZK_MISMATCH, "the key has %llu %s, the circuit %llu: %s is not the circuit of this key",
+             (unsigned long long)in_key, what, (unsigned long long)in_circuit,
+             native ? key->constraints->name : key->r1cs.path);
+    task_fail_place(
+        t, key->file.path, ERROR_NO_OFFSET, what,
+        native ? "fetch the parameters again, or look whether another circuit's stand under this name"
+               : "give the .r1cs file from which this key was made");
     return status;
 }
 
@@ -33,12 +36,15 @@ static cuzk_status mismatch(struct task *t, const struct groth16_key *key, const
 static cuzk_status fits(struct task *t, const struct groth16_key *key, const struct constraints *c)
 {
     if (c->curve != key->curve) {
-        const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the circuit is over %s, the key over %s", c->curve->name, key->curve->name);
+        const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the circuit is over %s, the key over %s",
+                                        c->curve->name, key->curve->name);
         task_fail_place(t, c->name, ERROR_NO_OFFSET, "curve", NULL);
         return status;
     }
-    if (c->input_count != key->public_count + 1) return mismatch(t, key, "public inputs", key->public_count, c->input_count - 1);
-    if (c->variable_count != key->variable_count) return mismatch(t, key, "variables", key->variable_count, c->variable_count);
+    if (c->input_count != key->public_count + 1)
+        return mismatch(t, key, "public inputs", key->public_count, c->input_count - 1);
+    if (c->variable_count != key->variable_count)
+        return mismatch(t, key, "variables", key->variable_count, c->variable_count);
     if (constraints_domain_log2(c) != key->domain.log2)
         return mismatch(t, key, "rows in its domain", key->domain.size, c->row_count + c->input_count);
     return CUZK_OK;
@@ -97,15 +103,23 @@ static cuzk_status open_zkey(struct task *t, struct groth16_key *key, const char
     TRY(domain_init(&key->domain, t, z->curve, ROOT_SNARKJS, z->domain_log2));
 
     const struct groth16_vk_points points = {
-        .alpha1 = &z->alpha1, .beta1 = &z->beta1, .beta2 = &z->beta2, .gamma2 = &z->gamma2, .delta1 = &z->delta1,
-        .delta2 = &z->delta2, .ic = z->ic.data, .ic_stride = z->curve->g1.aff_bytes, .ic_count = (size_t)z->n_public + 1,
+        .alpha1 = &z->alpha1,
+        .beta1 = &z->beta1,
+        .beta2 = &z->beta2,
+        .gamma2 = &z->gamma2,
+        .delta1 = &z->delta1,
+        .delta2 = &z->delta2,
+        .ic = z->ic.data,
+        .ic_stride = z->curve->g1.aff_bytes,
+        .ic_count = (size_t)z->n_public + 1,
     };
     TRY(groth16_vk_init(t, &key->vk, z->curve, &points));
     if (r1cs_path != NULL) TRY(open_circuit(t, key, r1cs_path));
     TRY(matrices_from_zkey(t, key));
 
     const struct span section[QUERY_COUNT] = { z->a, z->b1, z->b2, z->c, z->h };
-    const uint64_t count[QUERY_COUNT] = { z->n_vars, z->n_vars, z->n_vars, (uint64_t)z->n_vars - z->n_public - 1, z->domain_size };
+    const uint64_t count[QUERY_COUNT] = { z->n_vars, z->n_vars, z->n_vars,
+                                          (uint64_t)z->n_vars - z->n_public - 1, z->domain_size };
     memcpy(key->point, section, sizeof section);
     memcpy(key->point_count, count, sizeof count);
     key->can_prove = true;
@@ -148,7 +162,8 @@ static cuzk_status matrices_from_r1cs(struct task *t, struct groth16_key *key, b
         }
         for (uint64_t i = 0; i < inputs; i++) {
             if (placing)
-                TRY_GOTO(out, csr_builder_place(builder[0], t, key->circuit.n_constraints + i, (uint32_t)i, &one));
+                TRY_GOTO(out,
+                         csr_builder_place(builder[0], t, key->circuit.n_constraints + i, (uint32_t)i, &one));
             else
                 csr_builder_count(builder[0], key->circuit.n_constraints + i);
             in_a[i] = true;
@@ -166,15 +181,17 @@ out:
 }
 
 /* The list of marked variables, in order; there must be as many as the key has points. */
-static cuzk_status density_list(struct task *t, struct groth16_key *key, uint32_t **out, const bool *marked, uint64_t points,
-                                const char *what)
+static cuzk_status density_list(struct task *t, struct groth16_key *key, uint32_t **out, const bool *marked,
+                                uint64_t points, const char *what)
 {
     uint64_t count = 0;
 
     for (uint64_t v = 0; v < key->variable_count; v++) count += marked[v];
     if (count != points) return mismatch(t, key, what, points, count);
     *out = malloc(count * sizeof **out + 1);
-    if (*out == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a density list of %llu variables", (unsigned long long)count);
+    if (*out == NULL)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for a density list of %llu variables",
+                    (unsigned long long)count);
     count = 0;
     for (uint64_t v = 0; v < key->variable_count; v++)
         if (marked[v]) (*out)[count++] = (uint32_t)v;
@@ -182,7 +199,9 @@ static cuzk_status density_list(struct task *t, struct groth16_key *key, uint32_
     return CUZK_OK;
 }
 
-struct marks { bool *in_a, *in_b; };
+struct marks {
+    bool *in_a, *in_b;
+};
 
 static cuzk_status mark_term(void *context, struct task *t, const struct constraint_term *term)
 {
@@ -211,10 +230,12 @@ static cuzk_status constraints_from_circuit(struct task *t, struct groth16_key *
     cuzk_status status = CUZK_OK;
 
     if (in_a == NULL || in_b == NULL) {
-        status = FAIL(t, CUZK_NO_MEMORY, "no memory to mark %llu variables", (unsigned long long)key->variable_count);
+        status = FAIL(t, CUZK_NO_MEMORY, "no memory to mark %llu variables",
+                      (unsigned long long)key->variable_count);
         goto out;
     }
-    status = key->constraints != NULL ? mark_circuit(t, key, in_a, in_b) : matrices_from_r1cs(t, key, in_a, in_b);
+    status =
+        key->constraints != NULL ? mark_circuit(t, key, in_a, in_b) : matrices_from_r1cs(t, key, in_a, in_b);
     if (status != CUZK_OK) goto out;
     TRY_GOTO(out, density_list(t, key, &key->density_a, in_a, key->params.a_count, "points of A"));
     TRY_GOTO(out, density_list(t, key, &key->density_b, in_b, key->params.b_g1_count, "points of B"));
@@ -256,15 +277,15 @@ static struct query_source query_source(const struct groth16_key *key, enum grot
 {
     const struct filparams *p = &key->params;
     const struct query_source all[QUERY_COUNT] = {
-        [QUERY_A] = { &p->a, GROUP_G1, "a" },       [QUERY_B1] = { &p->b_g1, GROUP_G1, "b_g1" },
+        [QUERY_A] = { &p->a, GROUP_G1, "a" },        [QUERY_B1] = { &p->b_g1, GROUP_G1, "b_g1" },
         [QUERY_B2] = { &p->b_g2, GROUP_G2, "b_g2" }, [QUERY_L] = { &p->l, GROUP_G1, "l" },
         [QUERY_H] = { &p->h, GROUP_G1, "h" },
     };
     return all[q];
 }
 
-cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q, uint64_t first, uint64_t count,
-                               uint8_t *out)
+cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q,
+                               uint64_t first, uint64_t count, uint8_t *out)
 {
     const struct query_source from = query_source(key, q);
     struct decoding d = { &key->params, from.vector, key->curve->group[from.group], from.name, first, out };
@@ -279,8 +300,8 @@ static cuzk_status decode_query(struct task *t, struct groth16_key *key, enum gr
 
     key->decoded[q] = malloc(bytes + 1);
     if (key->decoded[q] == NULL)
-        return FAIL(t, CUZK_NO_MEMORY, "no memory for the %llu points of %s (%llu bytes)", (unsigned long long)key->point_count[q],
-                    from.name, (unsigned long long)bytes);
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for the %llu points of %s (%llu bytes)",
+                    (unsigned long long)key->point_count[q], from.name, (unsigned long long)bytes);
     key->heap_bytes += bytes;
     key->point[q] = span_of(key->decoded[q], bytes);
     task_progress(t, from.name, (uint64_t)q, QUERY_COUNT);
@@ -297,8 +318,9 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
     key->variable_count = (uint64_t)p->vk.ic_count + p->l_count;
     const uint64_t domain_size = (uint64_t)p->h_count + 1;
     if ((domain_size & (domain_size - 1)) != 0) {
-        const cuzk_status status = FAIL(t, CUZK_MALFORMED, "the h query has %llu points; one fewer than a power of two is due",
-                                        (unsigned long long)p->h_count);
+        const cuzk_status status =
+            FAIL(t, CUZK_MALFORMED, "the h query has %llu points; one fewer than a power of two is due",
+                 (unsigned long long)p->h_count);
         task_fail_place(t, key->file.path, ERROR_NO_OFFSET, "h", NULL);
         return status;
     }
@@ -309,8 +331,15 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
     struct vk_points read = { 0 };
     TRY(filvk_points(&read, t, &p->vk));
     const struct groth16_vk_points points = {
-        .alpha1 = &read.alpha1, .beta1 = &p->vk.beta1, .beta2 = &read.beta2, .gamma2 = &read.gamma2, .delta1 = &p->vk.delta1,
-        .delta2 = &read.delta2, .ic = read.ic, .ic_stride = sizeof *read.ic, .ic_count = read.ic_count,
+        .alpha1 = &read.alpha1,
+        .beta1 = &p->vk.beta1,
+        .beta2 = &read.beta2,
+        .gamma2 = &read.gamma2,
+        .delta1 = &p->vk.delta1,
+        .delta2 = &read.delta2,
+        .ic = read.ic,
+        .ic_stride = sizeof *read.ic,
+        .ic_count = read.ic_count,
     };
     const cuzk_status status = groth16_vk_init(t, &key->vk, key->curve, &points);
     vk_points_fini(&read);
@@ -337,7 +366,8 @@ static cuzk_status open_file(struct task *t, struct groth16_key *key, const char
 {
     TRY(mapfile_open(&key->file, t, path));
     /* zkey_parse and filparams_parse say what it is if it is something else */
-    key->layout = key->constraints != NULL || identify(key->file.bytes) == FILE_FIL_PARAMS ? GROTH16_BELLMAN : GROTH16_ZKEY;
+    key->layout = key->constraints != NULL || identify(key->file.bytes) == FILE_FIL_PARAMS ? GROTH16_BELLMAN
+                                                                                           : GROTH16_ZKEY;
     if (key->layout == GROTH16_BELLMAN)
         TRY(open_params(t, key, r1cs_path));
     else
@@ -347,7 +377,8 @@ static cuzk_status open_file(struct task *t, struct groth16_key *key, const char
     return CUZK_OK;
 }
 
-static cuzk_status open_key(struct groth16_key **out, struct task *t, const char *path, const char *r1cs_path, const struct constraints *circuit)
+static cuzk_status open_key(struct groth16_key **out, struct task *t, const char *path, const char *r1cs_path,
+                            const struct constraints *circuit)
 {
     struct groth16_key *key = calloc(1, sizeof *key);
 
@@ -364,12 +395,14 @@ static cuzk_status open_key(struct groth16_key **out, struct task *t, const char
     return CUZK_OK;
 }
 
-cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path, const char *r1cs_path)
+cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path,
+                             const char *r1cs_path)
 {
     return open_key(out, t, key_path, r1cs_path, NULL);
 }
 
-cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path, const struct constraints *circuit)
+cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path,
+                                     const struct constraints *circuit)
 {
     return open_key(out, t, params_path, NULL, circuit);
 }
@@ -396,7 +429,8 @@ void groth16_key_unref(struct groth16_key *key)
 
 /* -- which row --------------------------------------------------------------------------------------------------------- */
 
-cuzk_status groth16_key_first_unsatisfied(struct task *t, const struct groth16_key *key, uint64_t *row, const struct witness *w)
+cuzk_status groth16_key_first_unsatisfied(struct task *t, const struct groth16_key *key, uint64_t *row,
+                                          const struct witness *w)
 {
     const struct scalar_field *f = &key->curve->fr;
     struct r1cs_reader reader;

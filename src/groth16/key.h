@@ -24,24 +24,25 @@ struct groth16_key {
     const struct curve *curve;
     enum groth16_layout layout;
     struct domain domain;
-    uint64_t variable_count;  /* the constant included */
-    uint64_t public_count;    /* without the constant */
-    uint64_t row_count;       /* constraints and the public_count + 1 rows that bind the inputs */
-    bool can_prove;           /* false: bellman parameters without their circuit; good for checking only */
-    struct csr a, b;          /* row_count rows; C is never needed: C w = A w o B w for a witness that satisfies */
+    uint64_t variable_count; /* the constant included */
+    uint64_t public_count;   /* without the constant */
+    uint64_t row_count;      /* constraints and the public_count + 1 rows that bind the inputs */
+    bool can_prove;          /* false: bellman parameters without their circuit; good for checking only */
+    struct csr a, b; /* row_count rows; C is never needed: C w = A w o B w for a witness that satisfies */
     const struct constraints *constraints; /* NULL, or instead of a and b; borrowed */
 
-    struct groth16_vk vk;     /* beta1 and delta1 included */
-    struct span point[QUERY_COUNT];           /* affine, Montgomery, packed; bellman: NULL unless can_prove */
-    bool encoded;                             /* point views the file's own encoding instead: groth16_key_points decodes */
+    struct groth16_vk vk;           /* beta1 and delta1 included */
+    struct span point[QUERY_COUNT]; /* affine, Montgomery, packed; bellman: NULL unless can_prove */
+    bool encoded; /* point views the file's own encoding instead: groth16_key_points decodes */
     uint64_t point_count[QUERY_COUNT];
-    uint32_t *density_a, *density_b;          /* bellman: the variable of each point of A and of B; NULL: variable i has point i */
+    uint32_t *density_a,
+        *density_b; /* bellman: the variable of each point of A and of B; NULL: variable i has point i */
 
-    struct mapfile file, r1cs;                /* r1cs.bytes.data NULL: not given */
-    struct zkey zkey;                         /* views of file, of the layout that it has */
+    struct mapfile file, r1cs; /* r1cs.bytes.data NULL: not given */
+    struct zkey zkey;          /* views of file, of the layout that it has */
     struct filparams params;
-    struct r1cs_file circuit;                 /* if r1cs was given */
-    uint8_t *decoded[QUERY_COUNT];            /* bellman: what point[] views */
+    struct r1cs_file circuit;      /* if r1cs was given */
+    uint8_t *decoded[QUERY_COUNT]; /* bellman: what point[] views */
     uint64_t heap_bytes;
 };
 
@@ -50,7 +51,8 @@ struct groth16_key {
  * Errors  those of the formats; CUZK_MISMATCH if r1cs is not this key's circuit (both counts are named); CUZK_KEY_INVALID for a point
  *         of the verifying key.
  * Thread  any.  Cost  reads the coefficients twice; bellman: decodes every point, on t->pool. */
-cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path, const char *r1cs_path) MUST_CHECK;
+cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path,
+                             const char *r1cs_path) MUST_CHECK;
 /** The same for .params and a circuit that is a program.
  * In      circuit  with evaluate and check; it and what it stands on must outlive the key
  * Errors  as above; CUZK_MISMATCH names the count in which the file is not this circuit's
@@ -61,8 +63,8 @@ cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, c
 /** Decodes points [first, first + count) of a query of an encoded key into out, packed as in point[], on t->pool.
  * Errors  CUZK_KEY_INVALID with query, index and offset: infinity, not canonical, or not on the curve.
  * Cost    0.3 us a point and core for G1 (BLS12-381). */
-cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q, uint64_t first, uint64_t count,
-                               uint8_t *out) MUST_CHECK;
+cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q,
+                               uint64_t first, uint64_t count, uint8_t *out) MUST_CHECK;
 
 struct groth16_key *groth16_key_ref(struct groth16_key *key);
 void groth16_key_unref(struct groth16_key *key); /* NULL is legal; the last one frees */
@@ -71,6 +73,7 @@ void groth16_key_unref(struct groth16_key *key); /* NULL is legal; the last one 
  * In      key  opened with its r1cs
  * Out     *row the first such row, or row_count if all hold (then the witness is right and the key is not)
  * Cost    one pass over the r1cs file on this thread. */
-cuzk_status groth16_key_first_unsatisfied(struct task *t, const struct groth16_key *key, uint64_t *row, const struct witness *w) MUST_CHECK;
+cuzk_status groth16_key_first_unsatisfied(struct task *t, const struct groth16_key *key, uint64_t *row,
+                                          const struct witness *w) MUST_CHECK;
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK_CHUNK  256                   /* points: some milliseconds of subgroup checks */
-#define WEIGHT_CHUNK ((uint64_t)1 << 16)   /* points of B weighted at once */
+#define CHECK_CHUNK  256                 /* points: some milliseconds of subgroup checks */
+#define WEIGHT_CHUNK ((uint64_t)1 << 16) /* points of B weighted at once */
 
 /* -- every point ------------------------------------------------------------------------------------------------------- */
 
@@ -38,7 +38,8 @@ static cuzk_status check_points(struct task *t, void *context, uint64_t begin, u
 
 static cuzk_status check_section(struct task *t, const struct section *s)
 {
-    const cuzk_status status = chunks_run(t, s->name, s->count, CHECK_CHUNK, check_points, (void *)(uintptr_t)s);
+    const cuzk_status status =
+        chunks_run(t, s->name, s->count, CHECK_CHUNK, check_points, (void *)(uintptr_t)s);
 
     /* The formats speak of malformed files; here the file is well formed and the key is not valid. */
     if (status != CUZK_MALFORMED) return status;
@@ -67,7 +68,11 @@ static void sections_of(struct section out[QUERY_COUNT], const struct groth16_ke
 
 /* -- B in G1 and in G2 ------------------------------------------------------------------------------------------------- */
 
-struct decoded { const struct section *section; uint64_t first; uint8_t *out; };
+struct decoded {
+    const struct section *section;
+    uint64_t first;
+    uint8_t *out;
+};
 
 static cuzk_status decode_points(struct task *t, void *context, uint64_t begin, uint64_t end)
 {
@@ -87,14 +92,15 @@ struct weighing {
     const struct backend *backend;
     struct device *device;
     struct stream *stream;
-    uint8_t *points;         /* WEIGHT_CHUNK of G2: bellman's, decoded */
-    struct fr_int *weights;  /* WEIGHT_CHUNK */
+    uint8_t *points;        /* WEIGHT_CHUNK of G2: bellman's, decoded */
+    struct fr_int *weights; /* WEIGHT_CHUNK */
     void *workspace;
     size_t workspace_bytes;
 };
 
 /* sum += weights . points[first, first + count) */
-static cuzk_status weigh(struct task *t, struct weighing *w, struct g_jac *sum, const struct section *s, uint64_t first, uint64_t count)
+static cuzk_status weigh(struct task *t, struct weighing *w, struct g_jac *sum, const struct section *s,
+                         uint64_t first, uint64_t count)
 {
     const struct curve *c = s->key->curve;
     const struct group *g = c->group[s->group];
@@ -128,7 +134,8 @@ static cuzk_status weigh(struct task *t, struct weighing *w, struct g_jac *sum, 
 
 /* Whether the two lists are the same multiples of the two generators: with random 128-bit weights k, e(sum k B1, G2) =
  * e(G1, sum k B2).  Lists that differ pass with probability at most 2^-128. */
-static cuzk_status check_same_multiples(struct task *t, struct weighing *w, const struct section *b1, const struct section *b2)
+static cuzk_status check_same_multiples(struct task *t, struct weighing *w, const struct section *b1,
+                                        const struct section *b2)
 {
     const struct curve *c = b1->key->curve;
     struct g_jac sum1, sum2;
@@ -151,13 +158,14 @@ static cuzk_status check_same_multiples(struct task *t, struct weighing *w, cons
     g1[1] = c->g1.generator;
     c->g2.jac_to_aff(&g2[1], &sum2);
     if (pairing_product_is_one(c, g1, g2, 2)) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_KEY_INVALID, "the points of B in G1 and in G2 are not the same multiples of the generators");
+    const cuzk_status status = FAIL(
+        t, CUZK_KEY_INVALID, "the points of B in G1 and in G2 are not the same multiples of the generators");
     task_fail_place(t, b1->key->file.path, ERROR_NO_OFFSET, "B", "fetch the key again");
     return status;
 }
 
-static cuzk_status check_b(struct task *t, const struct section *b1, const struct section *b2, const struct backend *backend,
-                           struct device *device)
+static cuzk_status check_b(struct task *t, const struct section *b1, const struct section *b2,
+                           const struct backend *backend, struct device *device)
 {
     struct weighing w = { .backend = backend, .device = device };
     cuzk_status status = CUZK_OK;
@@ -182,13 +190,18 @@ out:
 
 static cuzk_status differs(struct task *t, const struct groth16_key *key, const char *what)
 {
-    const cuzk_status status = FAIL(t, CUZK_MISMATCH, "%s of the key is not that of the verifying key: they are of different circuits or "
-                                                      "ceremonies", what);
-    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, what, "export the verifying key from this key and compare");
+    const cuzk_status status =
+        FAIL(t, CUZK_MISMATCH,
+             "%s of the key is not that of the verifying key: they are of different circuits or "
+             "ceremonies",
+             what);
+    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, what,
+                    "export the verifying key from this key and compare");
     return status;
 }
 
-static cuzk_status compare_vk(struct task *t, const struct groth16_key *key, const struct groth16_vk *expected)
+static cuzk_status compare_vk(struct task *t, const struct groth16_key *key,
+                              const struct groth16_vk *expected)
 {
     const struct groth16_vk *vk = &key->vk;
     const size_t g1 = key->curve->g1.aff_bytes, g2 = key->curve->g2.aff_bytes;
@@ -204,14 +217,17 @@ static cuzk_status compare_vk(struct task *t, const struct groth16_key *key, con
     return CUZK_OK;
 }
 
-cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key, const struct groth16_vk *expected,
-                              const struct backend *backend, struct device *device)
+cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
+                              const struct groth16_vk *expected, const struct backend *backend,
+                              struct device *device)
 {
     struct section sections[QUERY_COUNT];
 
     TRY(groth16_vk_check(t, &key->vk)); /* beta and delta in both groups, IC, infinities */
-    if (key->layout == GROTH16_ZKEY && memcmp(&key->vk.gamma2, &key->curve->g2.generator, key->curve->g2.aff_bytes) != 0) {
-        const cuzk_status status = FAIL(t, CUZK_KEY_INVALID, "gamma2 is not the generator of G2, as it is in every .zkey");
+    if (key->layout == GROTH16_ZKEY &&
+        memcmp(&key->vk.gamma2, &key->curve->g2.generator, key->curve->g2.aff_bytes) != 0) {
+        const cuzk_status status =
+            FAIL(t, CUZK_KEY_INVALID, "gamma2 is not the generator of G2, as it is in every .zkey");
         task_fail_place(t, key->file.path, ERROR_NO_OFFSET, "gamma2", NULL);
         return status;
     }

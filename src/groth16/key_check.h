@@ -10,8 +10,9 @@
  * In      expected  NULL, or the verifying key that the key must carry
  * Errors  CUZK_KEY_INVALID names query, index and offset; CUZK_MISMATCH names what differs from expected.
  * Cost    a subgroup check a point and two multi-scalar multiplications over B, on t->pool. */
-cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key, const struct groth16_vk *expected,
-                              const struct backend *backend, struct device *device) MUST_CHECK;
+cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
+                              const struct groth16_vk *expected, const struct backend *backend,
+                              struct device *device) MUST_CHECK;
 
 /** Notes that the file of key has passed, or tells whether it has.  The memory is one small file a key in $XDG_CACHE_HOME/cuzk
  * (or ~/.cache/cuzk), mode 0600, named by the file's identity and holding its SHA-256.  Forgotten when the file's size, time or

@@ -27,14 +27,16 @@ static bool note_path(char *out, size_t bytes, const struct groth16_key *key, bo
     if (make_folders) mkdir(folder, 0700); /* failures show when the note is written */
     memcpy(folder + n, "/cuzk", 6);
     if (make_folders) mkdir(folder, 0700);
-    n = snprintf(out, bytes, "%s/checked-%llx-%llx", folder, (unsigned long long)key->file.device, (unsigned long long)key->file.inode);
+    n = snprintf(out, bytes, "%s/checked-%llx-%llx", folder, (unsigned long long)key->file.device,
+                 (unsigned long long)key->file.inode);
     return n > 0 && (size_t)n < bytes;
 }
 
 /* The first line of a note: what must still be so for it to count. */
 static void identity_line(char out[NOTE_BYTES], const struct groth16_key *key)
 {
-    snprintf(out, NOTE_BYTES, "cuzk checked 1 size %zu mtime_ns %llu\n", key->file.bytes.size, (unsigned long long)key->file.mtime_ns);
+    snprintf(out, NOTE_BYTES, "cuzk checked 1 size %zu mtime_ns %llu\n", key->file.bytes.size,
+             (unsigned long long)key->file.mtime_ns);
 }
 
 void groth16_key_remember(const struct groth16_key *key)
@@ -48,10 +50,12 @@ void groth16_key_remember(const struct groth16_key *key)
     identity_line(note, key);
     size_t n = strlen(note);
     n += (size_t)snprintf(note + n, sizeof note - n, "sha256 ");
-    for (int i = 0; i < SHA256_BYTES; i++) n += (size_t)snprintf(note + n, sizeof note - n, "%02x", digest[i]);
+    for (int i = 0; i < SHA256_BYTES; i++)
+        n += (size_t)snprintf(note + n, sizeof note - n, "%02x", digest[i]);
     n += (size_t)snprintf(note + n, sizeof note - n, "\n");
     task_init(&quiet);
-    if (mapfile_write(&quiet, path, note, n, 0600) != CUZK_OK) return; /* not remembered: the check runs again next time */
+    if (mapfile_write(&quiet, path, note, n, 0600) != CUZK_OK)
+        return; /* not remembered: the check runs again next time */
 }
 
 bool groth16_key_is_known(const struct groth16_key *key)

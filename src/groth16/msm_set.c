@@ -1,8 +1,9 @@
 /* The five multi-scalar multiplications of a proof as rows of a table. */
 #include "groth16/msm_set.h"
 
-static struct msm_row row(const struct groth16_key *key, enum groth16_query q, const char *name, enum group_id group,
-                          enum msm_scalars scalars, uint64_t first, const uint32_t *gather)
+static struct msm_row row(const struct groth16_key *key, enum groth16_query q, const char *name,
+                          enum group_id group, enum msm_scalars scalars, uint64_t first,
+                          const uint32_t *gather)
 {
     struct msm_row r;
     r.name = name;

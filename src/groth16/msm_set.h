@@ -7,13 +7,13 @@
 enum msm_scalars { MSM_WITNESS, MSM_QUOTIENT };
 
 struct msm_row {
-    const char *name;         /* "A" */
+    const char *name; /* "A" */
     enum group_id group;
     struct span points;
     uint64_t count;
     enum msm_scalars scalars;
-    uint64_t first;           /* the scalar of point 0, where gather is NULL */
-    const uint32_t *gather;   /* NULL, or the scalar of each point */
+    uint64_t first;         /* the scalar of point 0, where gather is NULL */
+    const uint32_t *gather; /* NULL, or the scalar of each point */
 };
 
 /** The five rows of a key by its layout's convention, in the order of enum groth16_query.

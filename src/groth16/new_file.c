@@ -11,8 +11,8 @@
 
 static cuzk_status fail_with(struct task *t, const char *path, const char *what, int why)
 {
-    const cuzk_status status = FAIL(t, why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND : CUZK_IO, "%s could not be %s: %s", path, what,
-                                    strerror(why));
+    const cuzk_status status = FAIL(t, why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND : CUZK_IO,
+                                    "%s could not be %s: %s", path, what, strerror(why));
     task_fail_place(t, path, ERROR_NO_OFFSET, NULL, why == ENOSPC ? "free space on that file system" : NULL);
     return status;
 }
@@ -25,7 +25,8 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
     f->fd = -1;
     TRY(rng_bytes(t, &random, sizeof random));
     if ((size_t)snprintf(f->path, sizeof f->path, "%s", path) >= sizeof f->path ||
-        (size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.part", path, (unsigned long long)random) >= sizeof f->temporary)
+        (size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.part", path,
+                         (unsigned long long)random) >= sizeof f->temporary)
         return fail_with(t, path, "made", ENAMETOOLONG);
     f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (f->fd < 0) return fail_with(t, path, "made", errno);
@@ -60,7 +61,8 @@ cuzk_status new_file_commit(struct new_file *f, struct task *t)
 {
     int why = 0;
 
-    if (msync(f->data, f->size, MS_SYNC) != 0 || fsync(f->fd) != 0 || rename(f->temporary, f->path) != 0) why = errno;
+    if (msync(f->data, f->size, MS_SYNC) != 0 || fsync(f->fd) != 0 || rename(f->temporary, f->path) != 0)
+        why = errno;
     if (why != 0) {
         const cuzk_status status = fail_with(t, f->path, "written", why);
         new_file_discard(f);

@@ -6,7 +6,7 @@
 #include "base/task.h"
 
 struct new_file {
-    uint8_t *data;          /* size bytes, zero at first; the kernel writes them back as it likes */
+    uint8_t *data; /* size bytes, zero at first; the kernel writes them back as it likes */
     uint64_t size;
     int fd;
     char path[4096], temporary[4096];

@@ -14,7 +14,8 @@
 #include "groth16/h_poly.h"
 #include <string.h>
 
-#define PIECE_BYTES ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0005-points-in-the-file.md */
+#define PIECE_BYTES \
+    ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0005-points-in-the-file.md */
 
 /* The pieces of the block that a plan describes. */
 struct workspace {
@@ -48,17 +49,20 @@ static cuzk_status workspace_take(struct workspace *ws, struct task *t, const st
 static cuzk_status check_witness(struct task *t, const struct groth16_key *key, const struct witness *w)
 {
     if (w->curve != key->curve)
-        return FAIL(t, CUZK_MISMATCH, "the witness is over %s, the key over %s", w->curve->name, key->curve->name);
+        return FAIL(t, CUZK_MISMATCH, "the witness is over %s, the key over %s", w->curve->name,
+                    key->curve->name);
     if (w->count != key->variable_count)
-        return FAIL(t, CUZK_MISMATCH, "the witness has %llu values, the key's circuit %llu variables; they are of different circuits",
-                    (unsigned long long)w->count, (unsigned long long)key->variable_count);
+        return FAIL(
+            t, CUZK_MISMATCH,
+            "the witness has %llu values, the key's circuit %llu variables; they are of different circuits",
+            (unsigned long long)w->count, (unsigned long long)key->variable_count);
     return witness_check(t, w);
 }
 
 /* -- 2 ----------------------------------------------------------------------------------------------------------------- */
 
-static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const struct groth16_plan *p, struct stream *stream,
-                            const struct witness *w, struct workspace *ws)
+static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const struct groth16_plan *p,
+                            struct stream *stream, const struct witness *w, struct workspace *ws)
 {
     const struct constraints *c = key->constraints;
 
@@ -67,7 +71,8 @@ static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const
         TRY(p->backend->eval(stream, t, &p->eval_b, &ws->b, &key->b, w, &ws->values));
         return p->backend->stream_sync(stream, t);
     }
-    const size_t used = key->row_count * sizeof(struct fr), rest = key->domain.size * sizeof(struct fr) - used;
+    const size_t used = key->row_count * sizeof(struct fr),
+                 rest = key->domain.size * sizeof(struct fr) - used;
     memset(ws->a.data + used, 0, rest);
     memset(ws->b.data + used, 0, rest);
     return c->evaluate(c->circuit, t, (struct fr *)(void *)ws->a.data, (struct fr *)(void *)ws->b.data, w);
@@ -76,8 +81,9 @@ static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const
 /* -- 4 ----------------------------------------------------------------------------------------------------------------- */
 
 /* Points [first, first + count) of a row times their scalars. */
-static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct groth16_key *key, const struct groth16_plan *p,
-                             enum groth16_query q, uint64_t first, uint64_t count, struct stream *stream, const struct witness *w,
+static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct groth16_key *key,
+                             const struct groth16_plan *p, enum groth16_query q, uint64_t first,
+                             uint64_t count, struct stream *stream, const struct witness *w,
                              struct workspace *ws)
 {
     const struct msm_row *row = &p->rows[q];
@@ -90,15 +96,17 @@ static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct gro
         TRY(groth16_key_points(t, key, q, first, count, ws->points.data));
         points = ws->points;
     } else {
-        points = buffer_borrow(p->device, span_of(row->points.data + first * point_bytes, count * point_bytes));
+        points =
+            buffer_borrow(p->device, span_of(row->points.data + first * point_bytes, count * point_bytes));
     }
     TRY(p->backend->msm(stream, t, count == p->piece[q] ? &p->msm[q] : &p->last[q], out, &points, 0, &scalars,
                         32 * (gather != NULL ? 0 : row->first + first), gather, &ws->sums));
     return p->backend->stream_sync(stream, t);
 }
 
-static cuzk_status sum_row(struct task *t, struct g_jac *out, const struct groth16_key *key, const struct groth16_plan *p,
-                           enum groth16_query q, struct stream *stream, const struct witness *w, struct workspace *ws)
+static cuzk_status sum_row(struct task *t, struct g_jac *out, const struct groth16_key *key,
+                           const struct groth16_plan *p, enum groth16_query q, struct stream *stream,
+                           const struct witness *w, struct workspace *ws)
 {
     const struct msm_row *row = &p->rows[q];
     const struct group *g = key->curve->group[row->group];
@@ -126,7 +134,8 @@ static double lap(uint64_t *since_ns)
 }
 
 cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,
-                               const struct groth16_plan *plan, const struct witness *w, struct groth16_timings *timings)
+                               const struct groth16_plan *plan, const struct witness *w,
+                               struct groth16_timings *timings)
 {
     const struct backend *be = plan->backend;
     struct stream *stream = NULL;
@@ -163,8 +172,9 @@ out:
     return status;
 }
 
-cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key, const struct groth16_plan *plan,
-                          const struct witness *w, struct groth16_timings *timings)
+cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                          const struct groth16_plan *plan, const struct witness *w,
+                          struct groth16_timings *timings)
 {
     struct g_jac sums[QUERY_COUNT];
     struct groth16_blinding blinding;
@@ -188,7 +198,8 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 /* How query q is cut into pieces, evenly, so that the last is about as long as the others. */
 static uint64_t piece_of(const struct groth16_key *key, const struct msm_row *row)
 {
-    const uint64_t most = PIECE_BYTES / key->curve->group[row->group]->aff_bytes, pieces = (row->count + most - 1) / most;
+    const uint64_t most = PIECE_BYTES / key->curve->group[row->group]->aff_bytes,
+                   pieces = (row->count + most - 1) / most;
 
     return !key->encoded || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
 }
@@ -197,13 +208,18 @@ static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const str
 {
     for (int q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &out->rows[q];
-        const uint64_t piece = piece_of(key, row), last = piece == 0 ? 0 : row->count - (row->count - 1) / piece * piece;
+        const uint64_t piece = piece_of(key, row),
+                       last = piece == 0 ? 0 : row->count - (row->count - 1) / piece * piece;
         out->piece[q] = piece;
         TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
         TRY(out->backend->msm_plan(&out->last[q], t, out->device, key->curve, row->group, last));
-        out->sums_workspace_bytes = larger(out->sums_workspace_bytes, arena_round(out->msm[q].workspace_bytes));
-        out->sums_workspace_bytes = larger(out->sums_workspace_bytes, arena_round(out->last[q].workspace_bytes));
-        if (key->encoded) out->points_bytes = larger(out->points_bytes, arena_round(piece * key->curve->group[row->group]->aff_bytes));
+        out->sums_workspace_bytes =
+            larger(out->sums_workspace_bytes, arena_round(out->msm[q].workspace_bytes));
+        out->sums_workspace_bytes =
+            larger(out->sums_workspace_bytes, arena_round(out->last[q].workspace_bytes));
+        if (key->encoded)
+            out->points_bytes =
+                larger(out->points_bytes, arena_round(piece * key->curve->group[row->group]->aff_bytes));
     }
     return CUZK_OK;
 }
@@ -215,22 +231,25 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
     if (key->constraints == NULL) {
         TRY(out->backend->eval_plan(&out->eval_a, t, out->device, &key->a, key->domain.size));
         TRY(out->backend->eval_plan(&out->eval_b, t, out->device, &key->b, key->domain.size));
-        out->values_workspace_bytes = larger(out->values_workspace_bytes, larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes));
+        out->values_workspace_bytes = larger(
+            out->values_workspace_bytes, larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes));
     } else if (!out->backend->host_elements) {
-        return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not evaluate circuit %s yet; cpu does", out->backend->name,
-                    key->constraints->name);
+        return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not evaluate circuit %s yet; cpu does",
+                    out->backend->name, key->constraints->name);
     }
     out->vector_bytes = arena_round(out->quotient.vector_bytes);
     out->values_workspace_bytes = arena_round(out->values_workspace_bytes);
     return CUZK_OK;
 }
 
-cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key, const struct backend *backend,
-                               struct device *device)
+cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
+                               const struct backend *backend, struct device *device)
 {
     if (!key->can_prove) {
-        const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "bellman parameters do not hold the circuit's constraints");
-        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "give the circuit's .r1cs file beside the parameters (--r1cs FILE, or r1cs_path)");
+        const cuzk_status status =
+            FAIL(t, CUZK_INVALID_ARGUMENT, "bellman parameters do not hold the circuit's constraints");
+        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
+                        "give the circuit's .r1cs file beside the parameters (--r1cs FILE, or r1cs_path)");
         return status;
     }
     memset(out, 0, sizeof *out);

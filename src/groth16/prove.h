@@ -16,30 +16,34 @@ struct groth16_plan {
     /* A sum runs over pieces of so many points: all of them, unless the key's points must be decoded first. */
     uint64_t piece[QUERY_COUNT];
     struct msm_plan msm[QUERY_COUNT], last[QUERY_COUNT]; /* of a piece, of the last one */
-    size_t vector_bytes;        /* of a, of b */
-    size_t points_bytes;        /* of a piece's decoded points */
+    size_t vector_bytes;                                 /* of a, of b */
+    size_t points_bytes;                                 /* of a piece's decoded points */
     size_t values_workspace_bytes, sums_workspace_bytes;
-    size_t block_bytes;         /* all of it */
+    size_t block_bytes; /* all of it */
 };
 
 /** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit); CUZK_UNSUPPORTED: a circuit that is a
  *         program, on a backend that does not take its values. */
-cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key, const struct backend *backend,
-                               struct device *device) MUST_CHECK;
+cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
+                               const struct backend *backend, struct device *device) MUST_CHECK;
 
 /* Where the time went. */
-struct groth16_timings { double witness_ms, eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms; };
+struct groth16_timings {
+    double witness_ms, eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms;
+};
 
 /** Proves with fresh r and s.  The proof is not verified here: groth16_prove_verified does both.
  * In      w  the values of all variables
  * Errors  CUZK_MISMATCH (curve or number of values), CUZK_MALFORMED (a value), CUZK_NO_MEMORY, CUZK_CANCELLED, CUZK_DEADLINE.
  * Thread  any; calls on one key and device may run at the same time.
  * Cost    plan->block_bytes of heap, taken once and wiped. */
-cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key, const struct groth16_plan *plan,
-                          const struct witness *w, struct groth16_timings *timings) MUST_CHECK;
+cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                          const struct groth16_plan *plan, const struct witness *w,
+                          struct groth16_timings *timings) MUST_CHECK;
 
 /** Steps 1 to 4: the five sums, before blinding. */
 cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,
-                               const struct groth16_plan *plan, const struct witness *w, struct groth16_timings *timings) MUST_CHECK;
+                               const struct groth16_plan *plan, const struct witness *w,
+                               struct groth16_timings *timings) MUST_CHECK;
 
 #endif

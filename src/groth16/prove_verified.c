@@ -13,27 +13,36 @@ static cuzk_status explain(struct task *t, const struct groth16_key *key, const 
 
     if (key->constraints != NULL) {
         TRY(key->constraints->check(key->constraints->circuit, t, w));
-        status = FAIL(t, CUZK_KEY_INVALID, "the witness satisfies every constraint of %s, yet the proof does not verify: the key is damaged "
-                                           "or of another circuit", key->constraints->name);
+        status = FAIL(
+            t, CUZK_KEY_INVALID,
+            "the witness satisfies every constraint of %s, yet the proof does not verify: the key is damaged "
+            "or of another circuit",
+            key->constraints->name);
         task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "check the key, or fetch it again");
         return status;
     }
     if (key->r1cs.bytes.data == NULL) {
-        status = FAIL(t, CUZK_UNSATISFIED, "the proof made from this witness does not verify: the witness does not satisfy the circuit, "
-                                           "or the key is damaged");
+        status = FAIL(
+            t, CUZK_UNSATISFIED,
+            "the proof made from this witness does not verify: the witness does not satisfy the circuit, "
+            "or the key is damaged");
         task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
-                        "compute the witness again with the circuit of this key; check the key; give the circuit's .r1cs to learn the row");
+                        "compute the witness again with the circuit of this key; check the key; give the "
+                        "circuit's .r1cs to learn the row");
         return status;
     }
     TRY(groth16_key_first_unsatisfied(t, key, &row, w));
     if (row < key->row_count) {
-        status = FAIL(t, CUZK_UNSATISFIED, "the witness does not satisfy constraint %llu of %llu", (unsigned long long)row,
-                      (unsigned long long)key->circuit.n_constraints);
-        task_fail_place(t, key->r1cs.path, ERROR_NO_OFFSET, "constraints", "compute the witness again, with this very circuit");
+        status = FAIL(t, CUZK_UNSATISFIED, "the witness does not satisfy constraint %llu of %llu",
+                      (unsigned long long)row, (unsigned long long)key->circuit.n_constraints);
+        task_fail_place(t, key->r1cs.path, ERROR_NO_OFFSET, "constraints",
+                        "compute the witness again, with this very circuit");
         return status;
     }
-    status = FAIL(t, CUZK_KEY_INVALID, "the witness satisfies every constraint, yet the proof does not verify: the key is damaged or "
-                                       "of another circuit");
+    status =
+        FAIL(t, CUZK_KEY_INVALID,
+             "the witness satisfies every constraint, yet the proof does not verify: the key is damaged or "
+             "of another circuit");
     task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, "check the key, or fetch it again");
     return status;
 }
@@ -47,7 +56,8 @@ cuzk_status groth16_prove_verified(struct task *t, struct groth16_proof *out, co
     cuzk_status status;
 
     if (inputs == NULL) {
-        status = FAIL(t, CUZK_NO_MEMORY, "no memory for %llu public inputs", (unsigned long long)key->public_count);
+        status = FAIL(t, CUZK_NO_MEMORY, "no memory for %llu public inputs",
+                      (unsigned long long)key->public_count);
         goto out;
     }
     TRY_GOTO(out, groth16_prove(t, out, key, plan, w, timings));

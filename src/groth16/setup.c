@@ -26,8 +26,9 @@ struct setup {
     struct device *device;
     struct stream *stream;
     struct domain domain;
-    uint64_t variables, inputs, coefficients; /* inputs with the constant; coefficients of A and B, binding rows included */
-    uint32_t *dense[2];           /* bellman: variables of A's and B's points */
+    uint64_t variables, inputs,
+        coefficients;   /* inputs with the constant; coefficients of A and B, binding rows included */
+    uint32_t *dense[2]; /* bellman: variables of A's and B's points */
     uint64_t dense_count[2];
     struct new_file file;
     struct vk_points vk;
@@ -35,15 +36,16 @@ struct setup {
     /* all secret, in the arena */
     struct arena arena;
     struct fr tau, alpha, beta, delta, gamma_inv, delta_inv;
-    struct fr *at_tau[3];         /* A_v, B_v, C_v */
-    uint64_t chunk;               /* points multiplied at once */
-    struct fr *scalars;           /* chunk */
-    struct fr *scratch;           /* chunk */
-    struct fr_int *integers;      /* chunk */
-    uint8_t *points;              /* chunk of G2 */
+    struct fr *at_tau[3];    /* A_v, B_v, C_v */
+    uint64_t chunk;          /* points multiplied at once */
+    struct fr *scalars;      /* chunk */
+    struct fr *scratch;      /* chunk */
+    struct fr_int *integers; /* chunk */
+    uint8_t *points;         /* chunk of G2 */
 };
 
-cuzk_status groth16_setup_draw(struct task *t, struct trapdoor *out, const struct curve *c, enum root_convention layout)
+cuzk_status groth16_setup_draw(struct task *t, struct trapdoor *out, const struct curve *c,
+                               enum root_convention layout)
 {
     struct fr_int *const secret[] = { &out->tau, &out->alpha, &out->beta, &out->gamma, &out->delta };
     struct fr drawn;
@@ -110,7 +112,9 @@ static cuzk_status list_dense(struct task *t, struct setup *s, int side, const b
     uint64_t count = 0;
 
     s->dense[side] = malloc(s->variables * sizeof(uint32_t));
-    if (s->dense[side] == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the density of %llu variables", (unsigned long long)s->variables);
+    if (s->dense[side] == NULL)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for the density of %llu variables",
+                    (unsigned long long)s->variables);
     for (uint64_t v = 0; v < s->variables; v++)
         if (occurs[v]) s->dense[side][count++] = (uint32_t)v;
     s->dense_count[side] = count;
@@ -125,13 +129,15 @@ static cuzk_status evaluate_at_tau(struct task *t, struct setup *s)
     cuzk_status status = CUZK_OK;
 
     if (occurs[0] == NULL || occurs[1] == NULL) {
-        status = FAIL(t, CUZK_NO_MEMORY, "no memory to mark %llu variables", (unsigned long long)s->variables);
+        status =
+            FAIL(t, CUZK_NO_MEMORY, "no memory to mark %llu variables", (unsigned long long)s->variables);
         goto out;
     }
     TRY_GOTO(out, arena_take(&s->arena, t, &lagrange, s->domain.size * sizeof(struct fr)));
     TRY_GOTO(out, domain_lagrange(&s->domain, t, lagrange, &s->tau));
     TRY_GOTO(out, evaluate_terms(t, s, lagrange, occurs));
-    for (int side = 0; side < 2 && s->layout == ROOT_BELLMAN; side++) TRY_GOTO(out, list_dense(t, s, side, occurs[side]));
+    for (int side = 0; side < 2 && s->layout == ROOT_BELLMAN; side++)
+        TRY_GOTO(out, list_dense(t, s, side, occurs[side]));
 out:
     arena_reset(&s->arena, mark);
     free(occurs[0]);
@@ -145,12 +151,14 @@ typedef void scalar_source(struct setup *s, struct fr *out, uint64_t begin, uint
 
 static void scalars_a(struct setup *s, struct fr *out, uint64_t begin, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++) out[i] = s->at_tau[R1CS_A][s->dense[0] != NULL ? s->dense[0][begin + i] : begin + i];
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = s->at_tau[R1CS_A][s->dense[0] != NULL ? s->dense[0][begin + i] : begin + i];
 }
 
 static void scalars_b(struct setup *s, struct fr *out, uint64_t begin, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++) out[i] = s->at_tau[R1CS_B][s->dense[1] != NULL ? s->dense[1][begin + i] : begin + i];
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = s->at_tau[R1CS_B][s->dense[1] != NULL ? s->dense[1][begin + i] : begin + i];
 }
 
 /* (beta A_v + alpha B_v + C_v) x by */
@@ -245,9 +253,12 @@ static cuzk_status refuse_infinity(struct task *t, struct setup *s, const char *
 {
     for (uint64_t i = 0; i < count; i++) {
         if (!s->curve->fr.is_zero(&s->scalars[i])) continue;
-        const cuzk_status status = FAIL(t, CUZK_UNSUPPORTED, "a variable of the circuit occurs in no constraint; bellman's layout has no place "
-                                                             "for its point");
-        task_fail_place(t, s->circuit->name, ERROR_NO_OFFSET, query, "remove the unused signal, or make a .zkey");
+        const cuzk_status status =
+            FAIL(t, CUZK_UNSUPPORTED,
+                 "a variable of the circuit occurs in no constraint; bellman's layout has no place "
+                 "for its point");
+        task_fail_place(t, s->circuit->name, ERROR_NO_OFFSET, query,
+                        "remove the unused signal, or make a .zkey");
         return status;
     }
     return CUZK_OK;
@@ -274,8 +285,8 @@ static cuzk_status encode_points(struct task *t, void *context, uint64_t begin, 
     return CUZK_OK;
 }
 
-static cuzk_status write_points(struct task *t, struct setup *s, const char *query, const struct group *g, uint64_t offset, uint64_t count,
-                                scalar_source *source)
+static cuzk_status write_points(struct task *t, struct setup *s, const char *query, const struct group *g,
+                                uint64_t offset, uint64_t count, scalar_source *source)
 {
     const enum point_encoding encoding = s->layout == ROOT_SNARKJS ? ENCODING_MONT_LE : ENCODING_ZCASH;
     struct buffer scalars = buffer_borrow(s->device, span_of(s->integers, s->chunk * sizeof *s->integers));
@@ -316,7 +327,8 @@ static cuzk_status make_vk(struct task *t, struct setup *s, const struct trapdoo
     s->vk.curve = c;
     s->vk.ic_count = s->inputs;
     s->vk.ic = calloc(s->inputs, sizeof *s->vk.ic);
-    if (s->vk.ic == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu points", (unsigned long long)s->inputs);
+    if (s->vk.ic == NULL)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu points", (unsigned long long)s->inputs);
     multiple_of_generator(&c->g1, &s->vk.alpha1, &secrets->alpha);
     multiple_of_generator(&c->g1, &s->beta1, &secrets->beta);
     multiple_of_generator(&c->g2, &s->vk.beta2, &secrets->beta);
@@ -343,7 +355,9 @@ struct coefficients {
 static cuzk_status write_coefficient(void *context, struct task *t, const struct constraint_term *term)
 {
     struct coefficients *c = context;
-    const struct zkey_coef coef = { .matrix = term->side, .row = (uint32_t)term->row, .wire = term->variable, .value = term->coefficient };
+    const struct zkey_coef coef = {
+        .matrix = term->side, .row = (uint32_t)term->row, .wire = term->variable, .value = term->coefficient
+    };
 
     (void)t;
     if (term->side == R1CS_C) return CUZK_OK;
@@ -376,11 +390,13 @@ static uint8_t *put_point(uint8_t *at, const struct group *g, const struct g_aff
 static cuzk_status write_zkey(struct task *t, struct setup *s, const char *key_path)
 {
     const struct group *g1 = &s->curve->g1, *g2 = &s->curve->g2;
-    const struct zkey_shape shape = { s->curve, (uint32_t)s->variables, (uint32_t)s->inputs - 1, s->domain.size, s->coefficients };
+    const struct zkey_shape shape = { s->curve, (uint32_t)s->variables, (uint32_t)s->inputs - 1,
+                                      s->domain.size, s->coefficients };
     struct zkey_layout at;
 
     if (s->coefficients > UINT32_MAX)
-        return FAIL(t, CUZK_TOO_LARGE, "%llu coefficients; a .zkey holds at most 2^32 - 1", (unsigned long long)s->coefficients);
+        return FAIL(t, CUZK_TOO_LARGE, "%llu coefficients; a .zkey holds at most 2^32 - 1",
+                    (unsigned long long)s->coefficients);
     zkey_layout_plan(&at, &shape);
     TRY(new_file_open(&s->file, t, key_path, at.file_bytes));
     zkey_layout_write(s->file.data, &at, &shape);
@@ -405,8 +421,9 @@ static cuzk_status write_zkey(struct task *t, struct setup *s, const char *key_p
 static cuzk_status write_params(struct task *t, struct setup *s, const char *key_path)
 {
     const struct group *g1 = &s->curve->g1, *g2 = &s->curve->g2;
-    const struct filparams_shape shape = { s->inputs, (uint32_t)(s->domain.size - 1), (uint32_t)(s->variables - s->inputs),
-                                           (uint32_t)s->dense_count[0], (uint32_t)s->dense_count[1] };
+    const struct filparams_shape shape = { s->inputs, (uint32_t)(s->domain.size - 1),
+                                           (uint32_t)(s->variables - s->inputs), (uint32_t)s->dense_count[0],
+                                           (uint32_t)s->dense_count[1] };
     struct filparams_layout at;
 
     filparams_layout_plan(&at, &shape);
@@ -450,8 +467,10 @@ static cuzk_status take_memory(struct task *t, struct setup *s)
     s->chunk = s->variables > s->domain.size ? s->variables : s->domain.size;
     if (s->chunk > MOST_POINTS) s->chunk = MOST_POINTS;
     const size_t g2_bytes = s->chunk * s->curve->g2.aff_bytes;
-    TRY(arena_open(&s->arena, t, 3 * arena_round(vector) + 3 * arena_round(s->chunk * sizeof(struct fr)) + arena_round(g2_bytes) +
-                                     arena_round(s->domain.size * sizeof(struct fr)), ARENA_SECRET));
+    TRY(arena_open(&s->arena, t,
+                   3 * arena_round(vector) + 3 * arena_round(s->chunk * sizeof(struct fr)) +
+                       arena_round(g2_bytes) + arena_round(s->domain.size * sizeof(struct fr)),
+                   ARENA_SECRET));
     for (int side = 0; side < 3; side++) {
         TRY(arena_take(&s->arena, t, &p, vector));
         memset(p, 0, vector);
@@ -472,9 +491,11 @@ static cuzk_status prepare(struct task *t, struct setup *s, const struct trapdoo
 {
     const struct scalar_field *f = &s->curve->fr;
     if (s->layout == ROOT_BELLMAN && s->curve->id != CURVE_BLS12_381)
-        return FAIL(t, CUZK_UNSUPPORTED, "bellman's layout is defined for bls12_381 only; the circuit is over %s", s->curve->name);
+        return FAIL(t, CUZK_UNSUPPORTED,
+                    "bellman's layout is defined for bls12_381 only; the circuit is over %s", s->curve->name);
     if (secrets->curve != s->curve)
-        return FAIL(t, CUZK_MISMATCH, "the secrets are over %s, the circuit over %s", secrets->curve->name, s->curve->name);
+        return FAIL(t, CUZK_MISMATCH, "the secrets are over %s, the circuit over %s", secrets->curve->name,
+                    s->curve->name);
     TRY(domain_init(&s->domain, t, s->curve, s->layout, constraints_domain_log2(s->circuit)));
     s->variables = s->circuit->variable_count;
     s->inputs = s->circuit->input_count;
@@ -488,8 +509,9 @@ static cuzk_status prepare(struct task *t, struct setup *s, const struct trapdoo
     return CUZK_OK;
 }
 
-cuzk_status groth16_setup_write(struct task *t, const struct r1cs_file *circuit, const struct trapdoor *secrets, const char *key_path,
-                                const char *vk_path, const struct backend *backend, struct device *device)
+cuzk_status groth16_setup_write(struct task *t, const struct r1cs_file *circuit,
+                                const struct trapdoor *secrets, const char *key_path, const char *vk_path,
+                                const struct backend *backend, struct device *device)
 {
     struct constraints constraints;
 
@@ -497,8 +519,10 @@ cuzk_status groth16_setup_write(struct task *t, const struct r1cs_file *circuit,
     return groth16_setup_constraints(t, &constraints, secrets, key_path, vk_path, backend, device);
 }
 
-cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *circuit, const struct trapdoor *secrets, const char *key_path,
-                                const char *vk_path, const struct backend *backend, struct device *device)
+cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *circuit,
+                                      const struct trapdoor *secrets, const char *key_path,
+                                      const char *vk_path, const struct backend *backend,
+                                      struct device *device)
 {
     struct setup s;
     cuzk_status status;

@@ -43,7 +43,8 @@ static cuzk_status compare(struct task *t, bool *equal, const char *backend_name
     TRY_GOTO(out, groth16_prove_blinded(t, &proof, key, &plan, &w, &blinding));
     TRY_GOTO(out, oracle_prove(t, &expected, &secrets, &circuit, &w, &blinding));
     *equal = oracle_equal(&proof, &expected);
-    printf("%s, domain 2^%u, %s: %s\n", circuit.curve->name, key->domain.log2, backend_name, *equal ? "equal" : "DIFFERENT");
+    printf("%s, domain 2^%u, %s: %s\n", circuit.curve->name, key->domain.log2, backend_name,
+           *equal ? "equal" : "DIFFERENT");
 out:
     groth16_key_unref(key);
     mapfile_close(&text);

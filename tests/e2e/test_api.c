@@ -10,12 +10,14 @@ static cuzk_context *context;
 
 static void must(cuzk_status status, const cuzk_error *error, const char *what)
 {
-    if (status != CUZK_OK) fail_msg("%s: %s: %s (%s)", what, cuzk_status_name(status), error->text, error->path);
+    if (status != CUZK_OK)
+        fail_msg("%s: %s: %s (%s)", what, cuzk_status_name(status), error->text, error->path);
 }
 
 static void expect(cuzk_status found, cuzk_status wanted, const cuzk_error *error, const char *says)
 {
-    if (found != wanted) fail_msg("%s, not %s: %s", cuzk_status_name(found), cuzk_status_name(wanted), error->text);
+    if (found != wanted)
+        fail_msg("%s, not %s: %s", cuzk_status_name(found), cuzk_status_name(wanted), error->text);
     assert_int_equal(error->status, wanted);
     if (strstr(error->text, says) == NULL) fail_msg("'%s' is not in: %s", says, error->text);
 }
@@ -39,11 +41,14 @@ static int close_all(void **state)
 
 /* -- real keys --------------------------------------------------------------------------------------------------------- */
 
-static const struct { const char *folder, *key, *witness, *vk, *r1cs; } pairs[] = {
+static const struct {
+    const char *folder, *key, *witness, *vk, *r1cs;
+} pairs[] = {
     { "circom_runtime", "circuit.zkey", "witness.wtns", "verification_key.json", "circuit.r1cs" },
     { "rapidsnark-testdata", "circuit_final.zkey", "witness.wtns", "verification_key.json", NULL },
     { "semaphore-v4", "semaphore-10.zkey", "semaphore-10.wtns", "semaphore-10.json", NULL },
-    { "taceo-bls12_381-multiplier2", "circuit.zkey", "witness.wtns", "verification_key.json", "circuit.r1cs" },
+    { "taceo-bls12_381-multiplier2", "circuit.zkey", "witness.wtns", "verification_key.json",
+      "circuit.r1cs" },
     { "taceo-bls12_381-poseidon", "circuit.zkey", "witness.wtns", "verification_key.json", "circuit.r1cs" },
     { "taceo-bn254-multiplier2", "circuit.zkey", "witness.wtns", "verification_key.json", "circuit.r1cs" },
     { "taceo-bn254-poseidon", "circuit.zkey", "witness.wtns", "verification_key.json", "circuit.r1cs" },
@@ -70,12 +75,14 @@ static void real_pair(size_t i)
     cuzk_key *key;
     cuzk_vk *vk;
 
-    if (!find(key_path, pairs[i].folder, pairs[i].key) || !find(witness_path, pairs[i].folder, pairs[i].witness) ||
+    if (!find(key_path, pairs[i].folder, pairs[i].key) ||
+        !find(witness_path, pairs[i].folder, pairs[i].witness) ||
         !find(vk_path, pairs[i].folder, pairs[i].vk)) {
         printf("skipped: %s is not there\n", pairs[i].folder);
         return;
     }
-    if (pairs[i].r1cs != NULL && find(r1cs_path, pairs[i].folder, pairs[i].r1cs)) options.r1cs_path = r1cs_path;
+    if (pairs[i].r1cs != NULL && find(r1cs_path, pairs[i].folder, pairs[i].r1cs))
+        options.r1cs_path = r1cs_path;
     must(cuzk_key_open(&key, context, key_path, &options, &error), &error, key_path);
     must(cuzk_witness_open(&witness, witness_path, &error), &error, witness_path);
     must(cuzk_vk_open(&vk, vk_path, &error), &error, vk_path);
@@ -137,7 +144,8 @@ static void foreign_files(void **state)
     cuzk_key *key = NULL;
     (void)state;
 
-    if (!find(key_path, "taceo-bn254-poseidon", "circuit.zkey") || !find(other, "snarkjs-circuit2", "circuit.zkey")) {
+    if (!find(key_path, "taceo-bn254-poseidon", "circuit.zkey") ||
+        !find(other, "snarkjs-circuit2", "circuit.zkey")) {
         printf("skipped: real keys are not there\n");
         skip();
     }
@@ -175,7 +183,8 @@ static void make(struct made *m, const struct curve *c, cuzk_layout layout, uint
     temp_folder_path(m->vk_path, &proving.folder, "made.vk");
     temp_folder_path(m->trapdoor_path, &proving.folder, "made.trapdoor");
     task_init(&t);
-    proving_must(&t, mapfile_write(&t, m->r1cs_path, m->circuit.r1cs, m->circuit.r1cs_bytes, 0600), "circuit");
+    proving_must(&t, mapfile_write(&t, m->r1cs_path, m->circuit.r1cs, m->circuit.r1cs_bytes, 0600),
+                 "circuit");
     setup.layout = layout;
     setup.vk_path = m->vk_path;
     setup.trapdoor_path = m->trapdoor_path;
@@ -184,8 +193,14 @@ static void make(struct made *m, const struct curve *c, cuzk_layout layout, uint
 
 static void development_keys(void **state)
 {
-    static const struct { const struct curve *c; cuzk_layout layout; uint32_t publics; } cases[] = {
-        { &curve_bn254, CUZK_LAYOUT_ZKEY, 0 }, { &curve_bls12_381, CUZK_LAYOUT_ZKEY, 3 }, { &curve_bls12_381, CUZK_LAYOUT_BELLMAN, 0 },
+    static const struct {
+        const struct curve *c;
+        cuzk_layout layout;
+        uint32_t publics;
+    } cases[] = {
+        { &curve_bn254, CUZK_LAYOUT_ZKEY, 0 },
+        { &curve_bls12_381, CUZK_LAYOUT_ZKEY, 3 },
+        { &curve_bls12_381, CUZK_LAYOUT_BELLMAN, 0 },
         { &curve_bls12_381, CUZK_LAYOUT_BELLMAN, 4 },
     };
     (void)state;
@@ -213,7 +228,8 @@ static void development_keys(void **state)
         must(cuzk_key_check(context, key, &check, NULL, &error), &error, "check");
         must(cuzk_key_plan(&plan, context, key, &error), &error, "plan");
         assert_true(plan.proof_bytes >= plan.a_bytes + plan.b_bytes && plan.a_bytes > 0);
-        must(cuzk_witness_from_values(&witness, cases[i].c->name, m.circuit.values, m.circuit.count, &error), &error, "witness");
+        must(cuzk_witness_from_values(&witness, cases[i].c->name, m.circuit.values, m.circuit.count, &error),
+             &error, "witness");
         must(cuzk_prove(&proof, &publics, context, key, witness, NULL, &error), &error, "proof");
         assert_int_equal(cuzk_publics_count(publics), cases[i].publics);
         must(cuzk_verify(vk, publics, proof, &error), &error, "verification");
@@ -227,12 +243,14 @@ static void development_keys(void **state)
         if (cases[i].publics > 0) {
             cuzk_publics *wrong;
             unsigned char values[4 * 32];
-            for (uint32_t k = 0; k < cases[i].publics; k++) memcpy(values + 32 * k, cuzk_publics_value(publics, k), 32);
+            for (uint32_t k = 0; k < cases[i].publics; k++)
+                memcpy(values + 32 * k, cuzk_publics_value(publics, k), 32);
             values[0] ^= 1;
             must(cuzk_publics_from_values(&wrong, values, cases[i].publics, &error), &error, "wrong inputs");
             expect(cuzk_verify(vk, wrong, proof, &error), CUZK_PROOF_INVALID, &error, "");
             inputs[1] = wrong;
-            expect(cuzk_verify_batch(vk, inputs, proofs, 2, &first_bad, &error), CUZK_PROOF_INVALID, &error, "");
+            expect(cuzk_verify_batch(vk, inputs, proofs, 2, &first_bad, &error), CUZK_PROOF_INVALID, &error,
+                   "");
             assert_int_equal(first_bad, 1);
             cuzk_publics_close(wrong);
         }
@@ -268,11 +286,13 @@ static void refusals(void **state)
     (void)state;
 
     make(&m, &curve_bls12_381, CUZK_LAYOUT_BELLMAN, 1);
-    must(cuzk_witness_from_values(&witness, "bls12_381", m.circuit.values, m.circuit.count, &error), &error, "witness");
+    must(cuzk_witness_from_values(&witness, "bls12_381", m.circuit.values, m.circuit.count, &error), &error,
+         "witness");
 
     /* bellman parameters alone: open, not enough to prove */
     must(cuzk_key_open(&key, context, m.key_path, NULL, &error), &error, "key");
-    expect(cuzk_prove(&proof, NULL, context, key, witness, NULL, &error), CUZK_INVALID_ARGUMENT, &error, "constraints");
+    expect(cuzk_prove(&proof, NULL, context, key, witness, NULL, &error), CUZK_INVALID_ARGUMENT, &error,
+           "constraints");
     cuzk_key_close(key);
 
     options.r1cs_path = m.r1cs_path;
@@ -299,16 +319,19 @@ static void refusals(void **state)
     unsigned char *values = m.circuit.values, saved[32];
     memcpy(saved, values + 32 * 3, 32);
     memset(values + 32 * 3, 0xff, 32);
-    expect(cuzk_witness_from_values(&witness, "bls12_381", values, m.circuit.count, &error), CUZK_MALFORMED, &error, "3");
+    expect(cuzk_witness_from_values(&witness, "bls12_381", values, m.circuit.count, &error), CUZK_MALFORMED,
+           &error, "3");
     memcpy(values + 32 * 3, saved, 32);
     values[32 * 3] ^= 1;
     must(cuzk_witness_from_values(&witness, "bls12_381", values, m.circuit.count, &error), &error, "witness");
-    expect(cuzk_prove(&proof, NULL, context, key, witness, NULL, &error), CUZK_UNSATISFIED, &error, "constraint 0 of");
+    expect(cuzk_prove(&proof, NULL, context, key, witness, NULL, &error), CUZK_UNSATISFIED, &error,
+           "constraint 0 of");
     cuzk_witness_close(witness);
 
     /* nothing given */
     expect(cuzk_prove(&proof, NULL, context, NULL, NULL, NULL, &error), CUZK_INVALID_ARGUMENT, &error, "key");
-    expect(cuzk_key_open(&key, context, "/nowhere/at.all", NULL, &error), CUZK_NOT_FOUND, &error, "/nowhere/at.all");
+    expect(cuzk_key_open(&key, context, "/nowhere/at.all", NULL, &error), CUZK_NOT_FOUND, &error,
+           "/nowhere/at.all");
     assert_null(proof);
     cuzk_key_close(key);
     random_circuit_fini(&m.circuit);
@@ -317,7 +340,10 @@ static void refusals(void **state)
 /* A caller built against an older header gives a smaller structure: nothing beyond its size is touched. */
 static void older_callers(void **state)
 {
-    union { cuzk_error whole; unsigned char bytes[sizeof(cuzk_error)]; } error;
+    union {
+        cuzk_error whole;
+        unsigned char bytes[sizeof(cuzk_error)];
+    } error;
     cuzk_key *key = NULL;
     (void)state;
 
@@ -325,15 +351,16 @@ static void older_callers(void **state)
     error.whole.size = offsetof(cuzk_error, advice);
     assert_int_equal(cuzk_key_open(&key, context, "/nowhere/at.all", NULL, &error.whole), CUZK_NOT_FOUND);
     assert_int_equal(error.whole.status, CUZK_NOT_FOUND);
-    for (size_t i = offsetof(cuzk_error, advice); i < sizeof error; i++) assert_int_equal(error.bytes[i], 0xa5);
+    for (size_t i = offsetof(cuzk_error, advice); i < sizeof error; i++)
+        assert_int_equal(error.bytes[i], 0xa5);
     assert_int_equal(cuzk_key_open(&key, context, "/nowhere/at.all", NULL, NULL), CUZK_NOT_FOUND);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_keys), cmocka_unit_test(foreign_files), cmocka_unit_test(development_keys), cmocka_unit_test(refusals),
-        cmocka_unit_test(older_callers),
+        cmocka_unit_test(real_keys), cmocka_unit_test(foreign_files), cmocka_unit_test(development_keys),
+        cmocka_unit_test(refusals),  cmocka_unit_test(older_callers),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -49,7 +49,9 @@ static void subject_open(struct subject *s, const struct curve *c, enum root_con
     proving_blinding(&s->blinding, &proving, c);
     s->key = proving_key(&proving, &s->circuit, &s->secrets, "damage");
     proving_task(&t, &proving);
-    proving_must(&t, oracle_prove(&t, &s->expected, &s->secrets, &s->parsed, &s->circuit.witness, &s->blinding), "oracle");
+    proving_must(&t,
+                 oracle_prove(&t, &s->expected, &s->secrets, &s->parsed, &s->circuit.witness, &s->blinding),
+                 "oracle");
     temp_folder_path(s->key_path, &proving.folder, layout == ROOT_BELLMAN ? "damage.params" : "damage.zkey");
     temp_folder_path(s->damaged_path, &proving.folder, "flipped");
     temp_folder_path(s->r1cs_path, &proving.folder, "damage.r1cs");
@@ -61,7 +63,8 @@ static void subject_close(struct subject *s)
     random_circuit_fini(&s->circuit);
 }
 
-static bool proves_as_expected(const struct subject *s, const struct groth16_key *key, const struct witness *w, struct task *t)
+static bool proves_as_expected(const struct subject *s, const struct groth16_key *key,
+                               const struct witness *w, struct task *t)
 {
     struct groth16_proof proof;
     struct groth16_plan plan;
@@ -97,7 +100,8 @@ static void flip_in_key(const struct subject *s, uint64_t offset, const char *pa
         groth16_key_unref(key);
     }
     if (t.error.status != CUZK_OK && (t.error.text[0] == '\0' || strcmp(t.error.path, s->damaged_path) != 0))
-        fail_msg("bit %u of byte %llu (%s): the error does not name the file: %s", bit, (unsigned long long)offset, part, t.error.text);
+        fail_msg("bit %u of byte %llu (%s): the error does not name the file: %s", bit,
+                 (unsigned long long)offset, part, t.error.text);
 }
 
 static bool has_weight(const struct subject *s, uint64_t wire)
@@ -108,8 +112,8 @@ static bool has_weight(const struct subject *s, uint64_t wire)
 }
 
 /* Points of a query, wire_of(i) = gather[i] or first + i; every: all have weight. */
-static void flip_points(const struct subject *s, uint64_t at, uint64_t count, size_t point_bytes, const uint32_t *gather, uint64_t first,
-                        bool every, const char *part)
+static void flip_points(const struct subject *s, uint64_t at, uint64_t count, size_t point_bytes,
+                        const uint32_t *gather, uint64_t first, bool every, const char *part)
 {
     for (int k = 0; k < SAMPLES;) {
         const uint64_t i = prng_below(&proving.random, count);
@@ -129,19 +133,24 @@ static void zkey_of(const struct curve *c)
     const uint64_t n = z->n_vars, header_points = (uint64_t)(4 * g1 - g1 + 3 * g2);
     size_t header = 0;
 
-    while (memcmp(base + header, c->fr.modulus.w, 32) != 0) header++; /* r, then the counts, then the points */
+    while (memcmp(base + header, c->fr.modulus.w, 32) != 0)
+        header++; /* r, then the counts, then the points */
     header += 32;
     for (int k = 0; k < 12; k++) flip_in_key(&s, header + (uint64_t)k, "counts");
-    for (int k = 0; k < 3 * SAMPLES; k++) flip_in_key(&s, header + 12 + prng_below(&proving.random, header_points), "header points");
-    for (int k = 0; k < 3 * SAMPLES; k++) flip_in_key(&s, prng_below(&proving.random, header), "container and header");
+    for (int k = 0; k < 3 * SAMPLES; k++)
+        flip_in_key(&s, header + 12 + prng_below(&proving.random, header_points), "header points");
+    for (int k = 0; k < 3 * SAMPLES; k++)
+        flip_in_key(&s, prng_below(&proving.random, header), "container and header");
     flip_points(&s, (uint64_t)(z->ic.data - base), (uint64_t)z->n_public + 1, g1, NULL, 0, true, "IC");
     flip_points(&s, (uint64_t)(z->a.data - base), n, g1, NULL, 0, false, "A");
     flip_points(&s, (uint64_t)(z->b1.data - base), n, g1, NULL, 0, false, "B1");
     flip_points(&s, (uint64_t)(z->b2.data - base), n, g2, NULL, 0, false, "B2");
-    flip_points(&s, (uint64_t)(z->c.data - base), n - z->n_public - 1, g1, NULL, (uint64_t)z->n_public + 1, false, "C");
+    flip_points(&s, (uint64_t)(z->c.data - base), n - z->n_public - 1, g1, NULL, (uint64_t)z->n_public + 1,
+                false, "C");
     flip_points(&s, (uint64_t)(z->h.data - base), z->domain_size, g1, NULL, 0, true, "H");
     for (int k = 0; k < 3 * SAMPLES;) {
-        const uint64_t i = prng_below(&proving.random, z->n_coefs), at = (uint64_t)(z->coefs.data - base) + i * ZKEY_COEF_BYTES;
+        const uint64_t i = prng_below(&proving.random, z->n_coefs),
+                       at = (uint64_t)(z->coefs.data - base) + i * ZKEY_COEF_BYTES;
         const uint64_t inside = prng_below(&proving.random, ZKEY_COEF_BYTES);
         if (!has_weight(&s, load_le32(base + at + 8))) continue;
         flip_in_key(&s, at + inside, "coefficients");
@@ -181,7 +190,8 @@ static void params(void **state)
     flip_points(&s, (uint64_t)(p->b_g1.data - base), p->b_g1_count, 96, k->density_b, 0, false, "b_g1");
     flip_points(&s, (uint64_t)(p->b_g2.data - base), p->b_g2_count, 192, k->density_b, 0, false, "b_g2");
     const struct span vectors[] = { p->h, p->l, p->a, p->b_g1, p->b_g2 };
-    for (size_t v = 0; v < ARRAY_COUNT(vectors); v++) flip_in_key(&s, (uint64_t)(vectors[v].data - base) - 1, "a count");
+    for (size_t v = 0; v < ARRAY_COUNT(vectors); v++)
+        flip_in_key(&s, (uint64_t)(vectors[v].data - base) - 1, "a count");
     subject_close(&s);
 }
 
@@ -199,7 +209,8 @@ static void witness_of(const struct curve *c, enum root_convention layout)
         const uint8_t bit = (uint8_t)(1u << prng_below(&proving.random, 8));
         proving_task(&t, &proving);
         s.circuit.values[byte] ^= bit;
-        if (proves_as_expected(&s, s.key, &s.circuit.witness, &t)) fail_msg("value %llu of the witness makes no difference", (unsigned long long)i);
+        if (proves_as_expected(&s, s.key, &s.circuit.witness, &t))
+            fail_msg("value %llu of the witness makes no difference", (unsigned long long)i);
         s.circuit.values[byte] ^= bit;
     }
     subject_close(&s);
@@ -223,14 +234,19 @@ static void check_finds_wrong_points(void **state)
     proving_must(&t, groth16_key_check(&t, s.key, NULL, proving.backend, proving.device), "a sound key");
 
     const struct zkey *z = &s.key->zkey;
-    const struct { struct span section; size_t point_bytes; const char *name; } section[] = {
+    const struct {
+        struct span section;
+        size_t point_bytes;
+        const char *name;
+    } section[] = {
         { z->a, 64, "A" }, { z->b1, 64, "B1" }, { z->b2, 128, "B2" }, { z->c, 64, "C" }, { z->h, 64, "H" },
     };
     for (size_t i = 0; i < ARRAY_COUNT(section); i++) {
         for (int swap = 0; swap < 2; swap++) { /* a flipped bit; two sound points of B exchanged */
             struct groth16_key *key;
             struct mapfile file;
-            const size_t bytes = section[i].point_bytes, at = (size_t)(section[i].section.data - z->file.data);
+            const size_t bytes = section[i].point_bytes,
+                         at = (size_t)(section[i].section.data - z->file.data);
             const bool of_b = section[i].name[0] == 'B';
             if (swap && !of_b) continue;
             proving_task(&t, &proving);
@@ -255,10 +271,12 @@ static void check_finds_wrong_points(void **state)
             free(copy);
             mapfile_close(&file);
             proving_must(&t, groth16_key_open(&key, &t, s.damaged_path, NULL), "the changed key opens");
-            assert_int_equal(groth16_key_check(&t, key, NULL, proving.backend, proving.device), CUZK_KEY_INVALID);
+            assert_int_equal(groth16_key_check(&t, key, NULL, proving.backend, proving.device),
+                             CUZK_KEY_INVALID);
             assert_int_equal(t.error.status, CUZK_KEY_INVALID);
             assert_string_equal(t.error.path, s.damaged_path);
-            assert_non_null(strstr(t.error.field[0] != '\0' ? t.error.field : t.error.text, swap ? "B" : section[i].name));
+            assert_non_null(strstr(t.error.field[0] != '\0' ? t.error.field : t.error.text,
+                                   swap ? "B" : section[i].name));
             groth16_key_unref(key);
         }
     }
@@ -268,8 +286,8 @@ static void check_finds_wrong_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zkey_bn254), cmocka_unit_test(zkey_bls12_381), cmocka_unit_test(params), cmocka_unit_test(witnesses),
-        cmocka_unit_test(check_finds_wrong_points),
+        cmocka_unit_test(zkey_bn254), cmocka_unit_test(zkey_bls12_381),           cmocka_unit_test(params),
+        cmocka_unit_test(witnesses),  cmocka_unit_test(check_finds_wrong_points),
     };
     return cmocka_run_group_tests(tests, open_proving, close_proving);
 }

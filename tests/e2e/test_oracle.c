@@ -23,9 +23,11 @@ static int close_proving(void **state)
 }
 
 /* Rows in all of a domain of 2^log2, publics and the constant included: filled to the brim, or not. */
-static void compare(const struct curve *c, enum root_convention layout, unsigned log2, uint32_t publics, bool full)
+static void compare(const struct curve *c, enum root_convention layout, unsigned log2, uint32_t publics,
+                    bool full)
 {
-    const uint32_t most = (1u << log2) - publics - 1, least = (1u << log2) / 2 > publics ? (1u << log2) / 2 - publics : 0;
+    const uint32_t most = (1u << log2) - publics - 1,
+                   least = (1u << log2) / 2 > publics ? (1u << log2) / 2 - publics : 0;
     struct random_circuit_options o = { c, most, publics, layout == ROOT_SNARKJS };
     struct groth16_timings timings = { 0 };
     struct groth16_proof proof, expected;
@@ -57,8 +59,10 @@ static void compare(const struct curve *c, enum root_convention layout, unsigned
 
     /* And with randomness of its own it verifies, differently each time. */
     groth16_verifier_init(&verifier, &key->vk);
-    proving_must(&t, groth16_prove_verified(&t, &proof, key, &plan, &verifier, &circuit.witness, &timings), "verified prover");
-    proving_must(&t, groth16_prove_verified(&t, &expected, key, &plan, &verifier, &circuit.witness, &timings), "verified prover");
+    proving_must(&t, groth16_prove_verified(&t, &proof, key, &plan, &verifier, &circuit.witness, &timings),
+                 "verified prover");
+    proving_must(&t, groth16_prove_verified(&t, &expected, key, &plan, &verifier, &circuit.witness, &timings),
+                 "verified prover");
     assert_false(oracle_equal(&proof, &expected));
     groth16_key_unref(key);
     random_circuit_fini(&circuit);

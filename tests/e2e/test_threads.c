@@ -31,7 +31,8 @@ static void must(cuzk_status status, const cuzk_error *error, const char *what)
 
 static void make_key(struct shared_key *k, const struct curve *c, cuzk_layout layout, const char *name)
 {
-    const struct random_circuit_options o = { c, 60 + (uint32_t)prng_below(&proving.random, 60), PUBLICS, layout == CUZK_LAYOUT_ZKEY };
+    const struct random_circuit_options o = { c, 60 + (uint32_t)prng_below(&proving.random, 60), PUBLICS,
+                                              layout == CUZK_LAYOUT_ZKEY };
     cuzk_setup_options setup = CUZK_SETUP_OPTIONS_INIT;
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
     cuzk_error error = CUZK_ERROR_INIT;
@@ -44,7 +45,8 @@ static void make_key(struct shared_key *k, const struct curve *c, cuzk_layout la
     snprintf(file, sizeof file, "%s.key", name);
     temp_folder_path(k->key_path, &proving.folder, file);
     task_init(&t);
-    proving_must(&t, mapfile_write(&t, k->r1cs_path, k->circuit.r1cs, k->circuit.r1cs_bytes, 0600), "circuit");
+    proving_must(&t, mapfile_write(&t, k->r1cs_path, k->circuit.r1cs, k->circuit.r1cs_bytes, 0600),
+                 "circuit");
     setup.layout = layout;
     options.r1cs_path = k->r1cs_path;
     must(cuzk_setup_dev(context, k->r1cs_path, k->key_path, &setup, NULL, &error), &error, "set-up");
@@ -68,9 +70,12 @@ static void *prover(void *argument)
         cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
 
         options.r1cs_path = k->r1cs_path;
-        must(cuzk_witness_from_values(&witness, k->curve, k->circuit.values, k->circuit.count, &error), &error, "witness");
-        if (number % 4 == 0) must(cuzk_key_open(&own, context, k->key_path, &options, &error), &error, "a key of its own");
-        must(cuzk_prove(&proof, &publics, context, own != NULL ? own : k->key, witness, NULL, &error), &error, "proof");
+        must(cuzk_witness_from_values(&witness, k->curve, k->circuit.values, k->circuit.count, &error),
+             &error, "witness");
+        if (number % 4 == 0)
+            must(cuzk_key_open(&own, context, k->key_path, &options, &error), &error, "a key of its own");
+        must(cuzk_prove(&proof, &publics, context, own != NULL ? own : k->key, witness, NULL, &error), &error,
+             "proof");
         must(cuzk_verify(k->vk, publics, proof, &error), &error, "verification");
         if (number % 4 == 1) { /* a wrong witness beside the right ones disturbs nobody */
             uint8_t *wrong = malloc((size_t)k->circuit.count * 32);
@@ -79,7 +84,8 @@ static void *prover(void *argument)
             if (wrong == NULL) abort();
             memcpy(wrong, k->circuit.values, (size_t)k->circuit.count * 32);
             wrong[32 * (PUBLICS + 2)] ^= 1; /* the y of row 0, x x = y */
-            must(cuzk_witness_from_values(&bad, k->curve, wrong, k->circuit.count, &error), &error, "wrong witness");
+            must(cuzk_witness_from_values(&bad, k->curve, wrong, k->circuit.count, &error), &error,
+                 "wrong witness");
             const cuzk_status status = cuzk_prove(&none, NULL, context, k->key, bad, NULL, &error);
             if (none != NULL || status != CUZK_UNSATISFIED || strstr(error.text, "constraint 0 ") == NULL) {
                 fprintf(stderr, "a wrong witness: %s: %s\n", cuzk_status_name(status), error.text);
@@ -108,7 +114,8 @@ static void sixteen_threads(void **state)
     make_key(&keys[0], &curve_bn254, CUZK_LAYOUT_ZKEY, "bn254-zkey");
     make_key(&keys[1], &curve_bls12_381, CUZK_LAYOUT_ZKEY, "bls-zkey");
     make_key(&keys[2], &curve_bls12_381, CUZK_LAYOUT_BELLMAN, "bls-params");
-    for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, prover, (void *)(uintptr_t)i), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, prover, (void *)(uintptr_t)i), 0);
     for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
     for (size_t i = 0; i < KEYS; i++) {
         cuzk_vk_close(keys[i].vk);

@@ -9,8 +9,9 @@ struct sums {
     struct fr a, b, publics;
 };
 
-static cuzk_status dot_products(struct task *t, struct sums *out, const struct fr *lagrange, const struct r1cs_file *circuit,
-                                const struct witness *w, const struct fr *alpha, const struct fr *beta)
+static cuzk_status dot_products(struct task *t, struct sums *out, const struct fr *lagrange,
+                                const struct r1cs_file *circuit, const struct witness *w,
+                                const struct fr *alpha, const struct fr *beta)
 {
     const struct scalar_field *f = &circuit->curve->fr;
     struct r1cs_reader reader;
@@ -36,7 +37,8 @@ static cuzk_status dot_products(struct task *t, struct sums *out, const struct f
         if (term.side == R1CS_B) f->mul(&value, &value, alpha);
         f->add(&out->publics, &out->publics, &value);
     }
-    for (uint32_t i = 0; i <= circuit->n_public; i++) { /* the rows that bind the inputs: input i in A, nothing in B and C */
+    for (uint32_t i = 0; i <= circuit->n_public;
+         i++) { /* the rows that bind the inputs: input i in A, nothing in B and C */
         witness_get(w, &integer, i);
         f->from_int(&value, &integer);
         f->mul(&value, &value, &lagrange[circuit->n_constraints + i]);
@@ -58,8 +60,9 @@ static void point(struct g_aff *out, const struct curve *c, const struct group *
     g->jac_to_aff(out, &p);
 }
 
-static void three_points(struct groth16_proof *out, const struct curve *c, const struct sums *sums, const struct fr *alpha,
-                         const struct fr *beta, const struct fr *delta, const struct groth16_blinding *blinding)
+static void three_points(struct groth16_proof *out, const struct curve *c, const struct sums *sums,
+                         const struct fr *alpha, const struct fr *beta, const struct fr *delta,
+                         const struct groth16_blinding *blinding)
 {
     const struct scalar_field *f = &c->fr;
     struct fr a, b, total, x;
@@ -96,8 +99,9 @@ static void three_points(struct groth16_proof *out, const struct curve *c, const
     point(&out->c, c, &c->g1, &total);
 }
 
-cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct trapdoor *secrets, const struct r1cs_file *circuit,
-                         const struct witness *w, const struct groth16_blinding *blinding)
+cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct trapdoor *secrets,
+                         const struct r1cs_file *circuit, const struct witness *w,
+                         const struct groth16_blinding *blinding)
 {
     const struct curve *c = circuit->curve;
     const uint64_t rows = (uint64_t)circuit->n_constraints + circuit->n_public + 1;
@@ -116,7 +120,8 @@ cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct
     c->fr.from_int(&beta, &secrets->beta);
     c->fr.from_int(&delta, &secrets->delta);
     struct fr *lagrange = calloc(domain.size, sizeof *lagrange);
-    if (lagrange == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu Lagrange values", (unsigned long long)domain.size);
+    if (lagrange == NULL)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu Lagrange values", (unsigned long long)domain.size);
     TRY_GOTO(out, domain_lagrange(&domain, t, lagrange, &tau));
     TRY_GOTO(out, dot_products(t, &sums, lagrange, circuit, w, &alpha, &beta));
     three_points(out, c, &sums, &alpha, &beta, &delta, blinding);
@@ -129,5 +134,6 @@ bool oracle_equal(const struct groth16_proof *p, const struct groth16_proof *q)
 {
     const size_t g1 = p->curve->g1.aff_bytes, g2 = p->curve->g2.aff_bytes;
 
-    return p->curve == q->curve && memcmp(&p->a, &q->a, g1) == 0 && memcmp(&p->b, &q->b, g2) == 0 && memcmp(&p->c, &q->c, g1) == 0;
+    return p->curve == q->curve && memcmp(&p->a, &q->a, g1) == 0 && memcmp(&p->b, &q->b, g2) == 0 &&
+           memcmp(&p->c, &q->c, g1) == 0;
 }

@@ -13,8 +13,9 @@
 #include "r1cs/witness.h"
 
 /** In  w  of as many values as the circuit has wires. */
-cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct trapdoor *secrets, const struct r1cs_file *circuit,
-                         const struct witness *w, const struct groth16_blinding *blinding) MUST_CHECK;
+cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct trapdoor *secrets,
+                         const struct r1cs_file *circuit, const struct witness *w,
+                         const struct groth16_blinding *blinding) MUST_CHECK;
 
 /** Byte equality of all three points. */
 bool oracle_equal(const struct groth16_proof *p, const struct groth16_proof *q);

@@ -6,8 +6,8 @@
 void proving_must(const struct task *t, cuzk_status status, const char *what)
 {
     if (status == CUZK_OK) return;
-    fprintf(stderr, "%s: %s: %s (%s, field %s, offset %llu)\n", what, status_name(status), t->error.text, t->error.path, t->error.field,
-            (unsigned long long)t->error.offset);
+    fprintf(stderr, "%s: %s: %s (%s, field %s, offset %llu)\n", what, status_name(status), t->error.text,
+            t->error.path, t->error.field, (unsigned long long)t->error.offset);
     abort();
 }
 
@@ -52,7 +52,8 @@ static void random_fr(struct fr *out, struct proving *p, const struct curve *c)
     c->fr.from_wide(out, wide);
 }
 
-void proving_secrets(struct trapdoor *out, struct proving *p, const struct curve *c, enum root_convention layout)
+void proving_secrets(struct trapdoor *out, struct proving *p, const struct curve *c,
+                     enum root_convention layout)
 {
     struct fr_int *const secret[] = { &out->tau, &out->alpha, &out->beta, &out->gamma, &out->delta };
     struct fr drawn;
@@ -79,10 +80,13 @@ void proving_circuit(struct r1cs_file *out, const struct random_circuit *circuit
     struct task t;
 
     task_init(&t);
-    proving_must(&t, r1cs_file_parse(out, &t, "a random circuit", span_of(circuit->r1cs, circuit->r1cs_bytes)), "circuit");
+    proving_must(&t,
+                 r1cs_file_parse(out, &t, "a random circuit", span_of(circuit->r1cs, circuit->r1cs_bytes)),
+                 "circuit");
 }
 
-struct groth16_key *proving_key(struct proving *p, const struct random_circuit *circuit, const struct trapdoor *secrets, const char *name)
+struct groth16_key *proving_key(struct proving *p, const struct random_circuit *circuit,
+                                const struct trapdoor *secrets, const char *name)
 {
     const bool bellman = secrets->layout == ROOT_BELLMAN;
     char file[64], r1cs_path[PATH_MAX], key_path[PATH_MAX];
@@ -95,9 +99,11 @@ struct groth16_key *proving_key(struct proving *p, const struct random_circuit *
     snprintf(file, sizeof file, "%s.%s", name, bellman ? "params" : "zkey");
     temp_folder_path(key_path, &p->folder, file);
     proving_task(&t, p);
-    proving_must(&t, mapfile_write(&t, r1cs_path, circuit->r1cs, circuit->r1cs_bytes, 0600), "writing the circuit");
+    proving_must(&t, mapfile_write(&t, r1cs_path, circuit->r1cs, circuit->r1cs_bytes, 0600),
+                 "writing the circuit");
     proving_circuit(&parsed, circuit);
-    proving_must(&t, groth16_setup_write(&t, &parsed, secrets, key_path, NULL, p->backend, p->device), "set-up");
+    proving_must(&t, groth16_setup_write(&t, &parsed, secrets, key_path, NULL, p->backend, p->device),
+                 "set-up");
     proving_must(&t, groth16_key_open(&key, &t, key_path, bellman ? r1cs_path : NULL), "opening the key");
     return key;
 }

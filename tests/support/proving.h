@@ -27,11 +27,13 @@ void proving_task(struct task *t, const struct proving *p);
 void proving_must(const struct task *t, cuzk_status status, const char *what);
 
 /** Secrets from the test's own generator: repeatable. */
-void proving_secrets(struct trapdoor *out, struct proving *p, const struct curve *c, enum root_convention layout);
+void proving_secrets(struct trapdoor *out, struct proving *p, const struct curve *c,
+                     enum root_convention layout);
 void proving_blinding(struct groth16_blinding *out, struct proving *p, const struct curve *c);
 
 /** Writes name.r1cs and the key of circuit under secrets (name.zkey or name.params) into the folder, and opens the key. */
-struct groth16_key *proving_key(struct proving *p, const struct random_circuit *circuit, const struct trapdoor *secrets, const char *name);
+struct groth16_key *proving_key(struct proving *p, const struct random_circuit *circuit,
+                                const struct trapdoor *secrets, const char *name);
 /** The circuit as a parsed file over its bytes in memory. */
 void proving_circuit(struct r1cs_file *out, const struct random_circuit *circuit);
 

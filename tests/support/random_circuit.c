@@ -2,14 +2,17 @@
 #include "support/random_circuit.h"
 #include "base/bytes.h"
 
-struct bytes { uint8_t *data; size_t size, capacity; };
+struct bytes {
+    uint8_t *data;
+    size_t size, capacity;
+};
 
 struct making {
     const struct curve *curve;
     const struct random_circuit_options *options;
     struct prng *random;
-    struct bytes rows;   /* section 2 */
-    struct fr *value;    /* by wire */
+    struct bytes rows; /* section 2 */
+    struct fr *value;  /* by wire */
     uint32_t wires;
 };
 
@@ -61,14 +64,22 @@ static void random_coefficient(struct making *m, struct fr *out)
     const struct scalar_field *f = &m->curve->fr;
 
     switch (prng_below(m->random, 8)) {
-    case 0: random_scalar(m, out); return;
-    case 1: f->from_u64(out, 1 + prng_below(m->random, 1000)); return;
-    case 2: f->from_u64(out, 1ull << prng_below(m->random, 60)); return;
-    case 3: case 4:
+    case 0:
+        random_scalar(m, out);
+        return;
+    case 1:
+        f->from_u64(out, 1 + prng_below(m->random, 1000));
+        return;
+    case 2:
+        f->from_u64(out, 1ull << prng_below(m->random, 60));
+        return;
+    case 3:
+    case 4:
         f->from_u64(out, 1);
         f->neg(out, out);
         return;
-    default: f->from_u64(out, 1);
+    default:
+        f->from_u64(out, 1);
     }
 }
 
@@ -184,11 +195,16 @@ static void make_rows(struct making *m)
     }
     for (uint32_t i = 0; i < m->options->constraints; i++) {
         const uint64_t kind = i == 0 ? 9 : prng_below(m->random, 10);
-        if (kind < 3) row_bit(m);
-        else if (kind < 6) row_product(m);
-        else if (kind < 7) row_linear(m);
-        else if (kind < 8) row_empty(m);
-        else row_input(m);
+        if (kind < 3)
+            row_bit(m);
+        else if (kind < 6)
+            row_product(m);
+        else if (kind < 7)
+            row_linear(m);
+        else if (kind < 8)
+            row_empty(m);
+        else
+            row_input(m);
         if (m->options->unused_wires && prng_below(m->random, 16) == 0) {
             random_scalar(m, &x);
             add_wire(m, &x);
@@ -204,14 +220,15 @@ static void put_header(struct bytes *b, const struct making *m)
     put_u32(b, 32);
     put(b, raw, sizeof raw);
     put_u32(b, m->wires);
-    put_u32(b, 0);                    /* outputs */
+    put_u32(b, 0); /* outputs */
     put_u32(b, m->options->publics);
-    put_u32(b, 0);                    /* private inputs: not told apart */
-    put_u64(b, m->wires);             /* labels */
+    put_u32(b, 0);        /* private inputs: not told apart */
+    put_u64(b, m->wires); /* labels */
     put_u32(b, m->options->constraints);
 }
 
-void random_circuit_make(struct random_circuit *out, struct prng *random, const struct random_circuit_options *o)
+void random_circuit_make(struct random_circuit *out, struct prng *random,
+                         const struct random_circuit_options *o)
 {
     struct making m = { .curve = o->curve, .options = o, .random = random };
     struct bytes file = { 0 };
