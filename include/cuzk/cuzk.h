@@ -228,8 +228,8 @@ CUZK_API size_t cuzk_proof_encode(const cuzk_proof *proof, cuzk_encoding encodin
                                   size_t capacity);
 CUZK_CHECKED cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_encoding encoding,
                                          cuzk_error *error);
-CUZK_API const char *
-cuzk_proof_curve(const cuzk_proof *proof); /* "" if the file does not say (rapidsnark's JSON) */
+/** By the text, or (rapidsnark's JSON does not say) by the curve on which the points lie. */
+CUZK_API const char *cuzk_proof_curve(const cuzk_proof *proof);
 CUZK_API void cuzk_proof_close(cuzk_proof *proof);
 
 CUZK_CHECKED cuzk_status cuzk_publics_open(cuzk_publics **out, const char *path, cuzk_error *error);
@@ -239,10 +239,10 @@ CUZK_CHECKED cuzk_status cuzk_publics_from_memory(cuzk_publics **out, const void
 CUZK_CHECKED cuzk_status cuzk_publics_from_values(cuzk_publics **out, const void *values, uint64_t count,
                                                   cuzk_error *error);
 CUZK_API uint64_t cuzk_publics_count(const cuzk_publics *publics);
-CUZK_API const unsigned char *cuzk_publics_value(const cuzk_publics *publics,
-                                                 uint64_t i); /* 32 bytes; NULL: no such value */
-CUZK_API size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer,
-                                    size_t capacity); /* JSON, as cuzk_proof_encode */
+/** 32 little-endian bytes, valid as long as publics; NULL: no such value. */
+CUZK_API const unsigned char *cuzk_publics_value(const cuzk_publics *publics, uint64_t i);
+/** JSON, as cuzk_proof_encode. */
+CUZK_API size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer, size_t capacity);
 CUZK_CHECKED cuzk_status cuzk_publics_save(const cuzk_publics *publics, const char *path, cuzk_error *error);
 CUZK_API void cuzk_publics_close(cuzk_publics *publics);
 
@@ -251,8 +251,8 @@ CUZK_CHECKED cuzk_status cuzk_vk_open(cuzk_vk **out, const char *path, cuzk_erro
 CUZK_CHECKED cuzk_status cuzk_vk_from_memory(cuzk_vk **out, const void *data, size_t bytes,
                                              cuzk_error *error);
 CUZK_CHECKED cuzk_status cuzk_vk_from_key(cuzk_vk **out, const cuzk_key *key, cuzk_error *error);
-CUZK_API size_t cuzk_vk_encode(const cuzk_vk *vk, cuzk_encoding encoding, void *buffer,
-                               size_t capacity); /* JSON, BELLMAN */
+/** JSON or BELLMAN (needs a key that carries beta1 and delta1: from a proving key or a .vk), as cuzk_proof_encode. */
+CUZK_API size_t cuzk_vk_encode(const cuzk_vk *vk, cuzk_encoding encoding, void *buffer, size_t capacity);
 CUZK_CHECKED cuzk_status cuzk_vk_save(const cuzk_vk *vk, const char *path, cuzk_encoding encoding,
                                       cuzk_error *error);
 CUZK_API const char *cuzk_vk_curve(const cuzk_vk *vk);
