@@ -78,14 +78,16 @@ static void best_stop(struct best *x, bool first)
     if (first || cpu < x->cpu_ns) x->cpu_ns = cpu;
 }
 
-static void report(const struct bench *b, const char *op, const char *detail, const struct best *best, double count, const char *unit)
+static void report(const struct bench *b, const char *op, const char *detail, const struct best *best,
+                   double count, const char *unit)
 {
     struct device_info info;
     b->b->info(b->d, &info);
-    printf("{\"op\":\"%s\",\"curve\":\"%s\",%s\"log2\":%u,\"variant\":\"%s\",\"units\":%u,\"ms\":%.3f,\"cpu_ms\":%.3f,"
+    printf("{\"op\":\"%s\",\"curve\":\"%s\",%s\"log2\":%u,\"variant\":\"%s\",\"units\":%u,\"ms\":%.3f,\"cpu_"
+           "ms\":%.3f,"
            "\"ns_per_%s\":%.2f}\n",
-           op, b->o.curve->name, detail, b->o.log2, info.variant, info.unit_count, best->wall_ns * 1e-6, best->cpu_ns * 1e-6, unit,
-           best->wall_ns / count);
+           op, b->o.curve->name, detail, b->o.log2, info.variant, info.unit_count, best->wall_ns * 1e-6,
+           best->cpu_ns * 1e-6, unit, best->wall_ns / count);
     fflush(stdout);
 }
 
@@ -93,9 +95,9 @@ static void random_scalars(struct bench *b, struct fr_int *k, size_t n, const ch
 {
     for (size_t i = 0; i < n; i++) {
         memset(&k[i], 0, sizeof k[i]);
-        const bool full = strcmp(how, "full") == 0 || (strcmp(how, "bits") == 0 && prng_u64(&b->rng) % 64 == 0);
-        if (full)
-            do {
+        const bool full =
+            strcmp(how, "full") == 0 || (strcmp(how, "bits") == 0 && prng_u64(&b->rng) % 64 == 0);
+        if (full) do {
                 prng_bytes(&b->rng, &k[i], sizeof k[i]);
                 k[i].w[3] &= UINT64_MAX >> 1;
             } while (!b->o.curve->fr.int_is_canonical(&k[i]));
@@ -122,7 +124,8 @@ static void bench_fixed_base(struct bench *b, struct buffer *points_out)
     struct best best = { 0 };
     for (unsigned r = 0; r < (points_out ? 1 : b->o.runs); r++) {
         best_start(&best);
-        need(b, b->b->fixed_base(b->s, &b->t, b->o.curve, b->o.group, &points, 0, &g->generator, &scalars, 0, n));
+        need(b, b->b->fixed_base(b->s, &b->t, b->o.curve, b->o.group, &points, 0, &g->generator, &scalars, 0,
+                                 n));
         need(b, b->b->stream_sync(b->s, &b->t));
         best_stop(&best, r == 0);
     }
@@ -153,8 +156,10 @@ static void bench_msm(struct bench *b)
         best_stop(&best, r == 0);
     }
     char detail[160];
-    snprintf(detail, sizeof detail, "\"group\":\"%s\",\"scalars\":\"%s\",\"window_bits\":%u,\"workspace_mib\":%.1f,",
-             b->o.curve->group[b->o.group]->name, b->o.scalars, plan.window_bits, (double)plan.workspace_bytes / 1048576);
+    snprintf(detail, sizeof detail,
+             "\"group\":\"%s\",\"scalars\":\"%s\",\"window_bits\":%u,\"workspace_mib\":%.1f,",
+             b->o.curve->group[b->o.group]->name, b->o.scalars, plan.window_bits,
+             (double)plan.workspace_bytes / 1048576);
     report(b, "msm", detail, &best, (double)n, "point");
     b->b->buffer_give(&points);
     b->b->buffer_give(&scalars);
@@ -181,9 +186,11 @@ static void bench_quotient(struct bench *b, enum quotient_mode mode)
 {
     struct domain d;
     struct quotient_plan plan;
-    need(b, domain_init(&d, &b->t, b->o.curve, mode == QUOTIENT_MONOMIAL ? ROOT_BELLMAN : ROOT_SNARKJS, b->o.log2));
+    need(b, domain_init(&d, &b->t, b->o.curve, mode == QUOTIENT_MONOMIAL ? ROOT_BELLMAN : ROOT_SNARKJS,
+                        b->o.log2));
     need(b, b->b->quotient_plan(&plan, &b->t, b->d, &d, mode));
-    struct buffer x = scalar_buffer(b, (size_t)d.size, "full"), y = scalar_buffer(b, (size_t)d.size, "full"), ws = take(b, plan.workspace_bytes);
+    struct buffer x = scalar_buffer(b, (size_t)d.size, "full"), y = scalar_buffer(b, (size_t)d.size, "full"),
+                  ws = take(b, plan.workspace_bytes);
     struct best best = { 0 };
     for (unsigned r = 0; r < b->o.runs + 1; r++) {
         best_start(&best);
@@ -191,7 +198,8 @@ static void bench_quotient(struct bench *b, enum quotient_mode mode)
         need(b, b->b->stream_sync(b->s, &b->t));
         best_stop(&best, r == 0);
     }
-    report(b, "quotient", mode == QUOTIENT_MONOMIAL ? "\"mode\":\"monomial\"," : "\"mode\":\"odd_coset\",", &best, (double)d.size, "element");
+    report(b, "quotient", mode == QUOTIENT_MONOMIAL ? "\"mode\":\"monomial\"," : "\"mode\":\"odd_coset\",",
+           &best, (double)d.size, "element");
     b->b->buffer_give(&x);
     b->b->buffer_give(&y);
     b->b->buffer_give(&ws);
@@ -199,8 +207,10 @@ static void bench_quotient(struct bench *b, enum quotient_mode mode)
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: bench_ops msm|ntt|quotient|fixed_base|all [curve=bn254|bls12_381] [group=g1|g2] [log2=N]\n"
-                    "       [scalars=full|bits|words] [threads=N] [portable=0|1] [runs=N] [backend=cpu|cuda]\n");
+    fprintf(
+        stderr,
+        "usage: bench_ops msm|ntt|quotient|fixed_base|all [curve=bn254|bls12_381] [group=g1|g2] [log2=N]\n"
+        "       [scalars=full|bits|words] [threads=N] [portable=0|1] [runs=N] [backend=cpu|cuda]\n");
     exit(2);
 }
 

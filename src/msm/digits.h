@@ -17,7 +17,8 @@ DEV_FN unsigned digits_windows(unsigned bits, unsigned c) { return bits / c + 1;
 DEV_FN uint64_t digits_sub(uint64_t *r, const uint64_t *a, const uint64_t *b)
 {
     uint64_t borrow = 0;
-    UNROLL for (int i = 0; i < 4; i++) {
+    UNROLL for (int i = 0; i < 4; i++)
+    {
         const uint64_t d = a[i] - b[i], out = d - borrow;
         borrow = (uint64_t)(a[i] < b[i]) | (uint64_t)(d < borrow);
         r[i] = out;
@@ -62,7 +63,8 @@ DEV_FN void digits_offset(uint64_t *offset, unsigned c, unsigned windows)
 DEV_FN void digits_recode(uint64_t *out, const uint64_t *k, const uint64_t *offset, bool negative)
 {
     uint64_t carry = 0;
-    UNROLL for (int i = 0; i < 4; i++) {
+    UNROLL for (int i = 0; i < 4; i++)
+    {
         const uint64_t s = k[i] + offset[i], t = s + carry;
         carry = (uint64_t)(s < k[i]) | (uint64_t)(t < s);
         out[i] = t;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-void msm_naive(const struct group *g, struct g_jac *out, const uint8_t *points, const uint8_t *scalars, const uint32_t *gather, uint64_t count)
+void msm_naive(const struct group *g, struct g_jac *out, const uint8_t *points, const uint8_t *scalars,
+               const uint32_t *gather, uint64_t count)
 {
     g->jac_set_inf(out);
     for (uint64_t i = 0; i < count; i++) {

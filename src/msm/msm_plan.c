@@ -8,12 +8,13 @@
 #include "base/arena.h"
 #include "msm/digits.h"
 
-#define MAX_WINDOW         20
-#define GROUP_ENTRY_BYTES  ((uint64_t)128 << 20) /* sorted entries of a window group; at least one window */
-#define MAX_GROUP          128 /* windows; small ones may be many */
-#define BLOCKS_PER_THREAD  2
-#define MIN_BLOCK          4096 /* points: below this a task is not worth its start */
-#define CHUNK_BYTES        ((size_t)384 << 10)   /* points that one batch of a tree reads: half of a second-level cache */
+#define MAX_WINDOW        20
+#define GROUP_ENTRY_BYTES ((uint64_t)128 << 20) /* sorted entries of a window group; at least one window */
+#define MAX_GROUP         128                   /* windows; small ones may be many */
+#define BLOCKS_PER_THREAD 2
+#define MIN_BLOCK         4096 /* points: below this a task is not worth its start */
+#define CHUNK_BYTES \
+    ((size_t)384 << 10) /* points that one batch of a tree reads: half of a second-level cache */
 
 unsigned msm_plan_window(const uint64_t at_least[257], unsigned bits, unsigned max_window, double *additions)
 {
@@ -36,7 +37,8 @@ unsigned msm_plan_window(const uint64_t at_least[257], unsigned bits, unsigned m
     return best;
 }
 
-void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, uint64_t count, unsigned thread_count)
+void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, uint64_t count,
+                  unsigned thread_count)
 {
     uint64_t at_least[257];
     out->curve = c;
@@ -89,7 +91,8 @@ void msm_layout(struct msm_layout *out, const struct msm_plan *p)
     out->parts = place(&at, sizeof(struct g_jac) * 2 * out->max_windows);
 
     /* A tree's inner points (at most 1.125 times its entries) or the row and column sums of one window (half of its buckets). */
-    const size_t tree = aff_bytes * ((size_t)p->chunk_entries + p->chunk_entries / 4 + 16), fold = (aff_bytes << (p->window_bits - 1)) / 2;
+    const size_t tree = aff_bytes * ((size_t)p->chunk_entries + p->chunk_entries / 4 + 16),
+                 fold = (aff_bytes << (p->window_bits - 1)) / 2;
     out->batch_pairs = p->chunk_entries / 2 + 1;
     out->batch = arena_round(tree > fold ? tree : fold);
     out->rows = out->batch + arena_round(out->batch_pairs * (MSM_PAIR_BYTES + aff_bytes + 1));

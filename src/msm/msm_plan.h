@@ -9,21 +9,22 @@
 struct msm_plan {
     const struct curve *curve;
     enum group_id group;
-    uint64_t count;            /* points */
-    unsigned scalar_bits;      /* of the recoded scalars: min(k, r - k) has one bit less than r */
-    unsigned window_bits;      /* signed digits in [-2^(c-1), 2^(c-1)] */
+    uint64_t count;       /* points */
+    unsigned scalar_bits; /* of the recoded scalars: min(k, r - k) has one bit less than r */
+    unsigned window_bits; /* signed digits in [-2^(c-1), 2^(c-1)] */
     unsigned window_count;
-    unsigned window_group;     /* CPU: windows that are sorted and summed together */
-    uint64_t block_count;      /* point blocks that run as tasks of their own */
-    uint32_t chunk_entries;    /* CPU: points that one batch of additions reads, at least 2 */
+    unsigned window_group;  /* CPU: windows that are sorted and summed together */
+    uint64_t block_count;   /* point blocks that run as tasks of their own */
+    uint32_t chunk_entries; /* CPU: points that one batch of additions reads, at least 2 */
     unsigned thread_count;
-    size_t workspace_bytes;    /* heap (CPU) or device bytes of one run */
-    double additions;          /* cost model: point additions */
+    size_t workspace_bytes; /* heap (CPU) or device bytes of one run */
+    double additions;       /* cost model: point additions */
 };
 
 /** The CPU's plan for count <= MSM_MAX_COUNT points on thread_count threads, for scalars of full size.  A run may take smaller windows
  * within the same bytes when it finds that most scalars are small. */
-void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, uint64_t count, unsigned thread_count);
+void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, uint64_t count,
+                  unsigned thread_count);
 
 /** The window size with the fewest additions, and their number (additions may be NULL).
  * In  at_least    at_least[b]: scalars of b bits or more, 0 <= b <= 256 (at_least[0]: all that are not dropped)
@@ -32,9 +33,10 @@ unsigned msm_plan_window(const uint64_t at_least[257], unsigned bits, unsigned m
 
 /* -- the CPU's workspace, in the order in which it lies -- */
 struct msm_layout {
-    size_t wide;      /* recoded scalars with more than one digit, 32 bytes each */
-    size_t narrow;    /* digits of the others, int32 each */
-    size_t index;     /* u32 each: point of a narrow scalar (from the block's front) or of a wide one (from its back) */
+    size_t wide;   /* recoded scalars with more than one digit, 32 bytes each */
+    size_t narrow; /* digits of the others, int32 each */
+    size_t
+        index; /* u32 each: point of a narrow scalar (from the block's front) or of a wide one (from its back) */
     size_t blocks;    /* struct msm_block, one a block */
     size_t entries;   /* u32 each: points of all digits of the window group, sorted by bucket */
     size_t positions; /* u32 each: [window][block][bucket] */
@@ -49,18 +51,18 @@ struct msm_layout {
     size_t scratch_bytes, batch_pairs, total_bytes;
     unsigned max_windows; /* of a group */
 };
-#define MSM_SEGMENTS_PER_THREAD 8   /* the grain of balancing */
+#define MSM_SEGMENTS_PER_THREAD 8 /* the grain of balancing */
 #define MSM_HEAD_BYTES          256
 #define MSM_ROW_BYTES           16
-#define MSM_PAIR_BYTES          32  /* of struct affine_pair */
+#define MSM_PAIR_BYTES          32 /* of struct affine_pair */
 void msm_layout(struct msm_layout *out, const struct msm_plan *p);
 
 /* What the first pass learns of a block of points. */
 struct msm_block {
-    uint64_t first, last;      /* points */
+    uint64_t first, last; /* points */
     uint64_t narrow_count, wide_count;
-    bool invalid;              /* a scalar is not below the modulus */
-    uint64_t bits[257];        /* finite points by the bit length of their scalar; [0] stays zero */
+    bool invalid;       /* a scalar is not below the modulus */
+    uint64_t bits[257]; /* finite points by the bit length of their scalar; [0] stays zero */
 };
 
 #endif

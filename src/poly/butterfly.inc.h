@@ -41,7 +41,8 @@ DEV_FN void CAT(FE, _dit2)(fe_t *a, fe_t *b, const fe_t *w)
 }
 
 /* w1 for (a0, a2), w1q for (a1, a3), then w2 for both pairs of the shorter level. */
-DEV_FN void CAT(FE, _dif4)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w1, const fe_t *w1q, const fe_t *w2)
+DEV_FN void CAT(FE, _dif4)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w1, const fe_t *w1q,
+                           const fe_t *w2)
 {
     CAT(FE, _dif2)(a0, a2, w1);
     CAT(FE, _dif2)(a1, a3, w1q);
@@ -50,7 +51,8 @@ DEV_FN void CAT(FE, _dif4)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w
 }
 
 /* The factors are those given times -1: the inverse transform reads the forward table from its end, w^-j = -w^(L/2-j). */
-DEV_FN void CAT(FE, _dif4_neg)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w1, const fe_t *w1q, const fe_t *w2)
+DEV_FN void CAT(FE, _dif4_neg)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w1, const fe_t *w1q,
+                               const fe_t *w2)
 {
     CAT(FE, _dif2_neg)(a0, a2, w1);
     CAT(FE, _dif2_neg)(a1, a3, w1q);
@@ -58,7 +60,8 @@ DEV_FN void CAT(FE, _dif4_neg)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_
     CAT(FE, _dif2_neg)(a2, a3, w2);
 }
 
-DEV_FN void CAT(FE, _dit4)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w1, const fe_t *w1q, const fe_t *w2)
+DEV_FN void CAT(FE, _dit4)(fe_t *a0, fe_t *a1, fe_t *a2, fe_t *a3, const fe_t *w1, const fe_t *w1q,
+                           const fe_t *w2)
 {
     CAT(FE, _dit2)(a0, a1, w2);
     CAT(FE, _dit2)(a2, a3, w2);

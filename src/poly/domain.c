@@ -8,11 +8,13 @@ static struct fr fr_small(const struct curve *c, uint64_t v)
     return x;
 }
 
-cuzk_status domain_init(struct domain *d, struct task *t, const struct curve *c, enum root_convention convention, unsigned log2)
+cuzk_status domain_init(struct domain *d, struct task *t, const struct curve *c,
+                        enum root_convention convention, unsigned log2)
 {
     const unsigned most = c->fr.two_adicity < DOMAIN_MAX_LOG2 ? c->fr.two_adicity : DOMAIN_MAX_LOG2;
     if (log2 > most)
-        return FAIL(t, CUZK_TOO_LARGE, "a domain of 2^%u points is needed, but %s supports 2^%u at most", log2, c->name, most);
+        return FAIL(t, CUZK_TOO_LARGE, "a domain of 2^%u points is needed, but %s supports 2^%u at most",
+                    log2, c->name, most);
     d->curve = c;
     d->convention = convention;
     d->log2 = log2;
@@ -45,7 +47,9 @@ cuzk_status domain_lagrange(const struct domain *d, struct task *t, struct fr *o
     struct fr z, power = one;
     f->pow(&z, tau, d->size);
     f->sub(&z, &z, &one);
-    if (f->is_zero(&z)) return FAIL(t, CUZK_INVALID_ARGUMENT, "the point lies in the evaluation domain of 2^%u points", d->log2);
+    if (f->is_zero(&z))
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "the point lies in the evaluation domain of 2^%u points",
+                    d->log2);
     for (uint64_t i = 0; i < d->size; i++) {
         f->sub(&out[i], tau, &power);
         f->mul(&power, &power, &d->omega);

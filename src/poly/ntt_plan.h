@@ -18,10 +18,10 @@
 
 struct ntt_plan {
     unsigned log2;
-    unsigned block_log2;  /* levels that run inside a cache */
-    unsigned table_log2;  /* levels with a table */
+    unsigned block_log2; /* levels that run inside a cache */
+    unsigned table_log2; /* levels with a table */
     uint64_t block_count;
-    size_t table_bytes;   /* elements of 32 bytes */
+    size_t table_bytes; /* elements of 32 bytes */
 };
 
 void ntt_plan(struct ntt_plan *out, unsigned log2);

@@ -26,9 +26,9 @@ static struct fixture f;
 static struct prng rng;
 static const struct curve *const curves[] = { &curve_bn254, &curve_bls12_381 };
 
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        if ((call) != CUZK_OK) fail_msg("%s: %s", #call, f.t.error.text);                                              \
+#define OK(call)                                                          \
+    do {                                                                  \
+        if ((call) != CUZK_OK) fail_msg("%s: %s", #call, f.t.error.text); \
     } while (0)
 
 static void random_int(const struct curve *c, struct fr_int *out)
@@ -74,8 +74,8 @@ struct sum {
     enum group_id g;
     const struct group *group;
     size_t n;
-    uint8_t *points;       /* packed affine */
-    struct fr *logs;       /* discrete logarithms of the points */
+    uint8_t *points; /* packed affine */
+    struct fr *logs; /* discrete logarithms of the points */
     struct fr_int *scalars;
     uint32_t *gather;
 };
@@ -140,17 +140,19 @@ static void sum_check(const struct sum *s, const char *what)
     OK(f.b->msm_plan(&plan, &f.t, f.d, s->c, s->g, s->n));
     /* odd addresses, as in a mapped file; a GPU's memory is read in 16-byte words */
     const size_t shift = s->n % 3 * (f.kind == MEM_DEVICE ? 16 : 1);
-    struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, shift), scalars = take_with(s->scalars, 32 * s->n, shift),
-                  workspace = take(plan.workspace_bytes);
+    struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, shift),
+                  scalars = take_with(s->scalars, 32 * s->n, shift), workspace = take(plan.workspace_bytes);
     OK(f.b->msm(f.s, &f.t, &plan, &got, &points, shift, &scalars, shift, s->gather, &workspace));
     OK(f.b->stream_sync(f.s, &f.t));
     f.b->buffer_give(&points);
     f.b->buffer_give(&scalars);
     f.b->buffer_give(&workspace);
-    if (!s->group->jac_eq(&got, &expected)) fail_msg("%s %s, %zu points: %s", s->c->name, s->group->name, s->n, what);
+    if (!s->group->jac_eq(&got, &expected))
+        fail_msg("%s %s, %zu points: %s", s->c->name, s->group->name, s->n, what);
     if (s->n <= 17) {
         msm_naive(s->group, &expected, s->points, (const uint8_t *)s->scalars, s->gather, s->n);
-        if (!s->group->jac_eq(&got, &expected)) fail_msg("%s %s, %zu points: %s, against msm_naive", s->c->name, s->group->name, s->n, what);
+        if (!s->group->jac_eq(&got, &expected))
+            fail_msg("%s %s, %zu points: %s, against msm_naive", s->c->name, s->group->name, s->n, what);
     }
 }
 
@@ -345,8 +347,8 @@ static void msm_scalar_too_large(void **state)
     sum_init(&s, &curve_bn254, GROUP_G1, 5);
     s.scalars[3] = s.c->fr.modulus;
     OK(f.b->msm_plan(&plan, &f.t, f.d, s.c, s.g, s.n));
-    struct buffer points = take_with(s.points, s.n * s.group->aff_bytes, 0), scalars = take_with(s.scalars, 32 * s.n, 0),
-                  workspace = take(plan.workspace_bytes);
+    struct buffer points = take_with(s.points, s.n * s.group->aff_bytes, 0),
+                  scalars = take_with(s.scalars, 32 * s.n, 0), workspace = take(plan.workspace_bytes);
     cuzk_status status = f.b->msm(f.s, &f.t, &plan, &out, &points, 0, &scalars, 0, NULL, &workspace);
     if (status == CUZK_OK) status = f.b->stream_sync(f.s, &f.t); /* a GPU tells afterwards */
     assert_int_equal(status, CUZK_INVALID_ARGUMENT);
@@ -373,7 +375,8 @@ static void msm_kzg(void **state)
     enum { N = 4096 };
     static const char folder[] = "data/vectors/bls12-381-vectors/kzg4844/";
     char path[3][PATH_MAX], name[256];
-    static const char *const files[3] = { "g1_lagrange_brp_4096.compressed.bin", "blob_to_kzg_commitment_a87a4e636e0f58fb.scalars_be.bin",
+    static const char *const files[3] = { "g1_lagrange_brp_4096.compressed.bin",
+                                          "blob_to_kzg_commitment_a87a4e636e0f58fb.scalars_be.bin",
                                           "blob_to_kzg_commitment_a87a4e636e0f58fb.expected.bin" };
     const struct group *g = &curve_bls12_381.g1;
     (void)state;
@@ -381,7 +384,8 @@ static void msm_kzg(void **state)
         snprintf(name, sizeof name, "%s%s", folder, files[i]);
         shared_data_need(path[i], name);
     }
-    uint8_t *compressed = read_file(path[0], 48 * N), *scalars_be = read_file(path[1], 32 * N), *expected = read_file(path[2], 48), got[48];
+    uint8_t *compressed = read_file(path[0], 48 * N), *scalars_be = read_file(path[1], 32 * N),
+            *expected = read_file(path[2], 48), got[48];
     uint8_t *points = allocate(N * g->aff_bytes), *scalars = allocate(32 * N);
     for (size_t i = 0; i < N; i++) {
         struct g_aff p;
@@ -393,7 +397,8 @@ static void msm_kzg(void **state)
     struct g_jac sum;
     struct g_aff affine;
     OK(f.b->msm_plan(&plan, &f.t, f.d, &curve_bls12_381, GROUP_G1, N));
-    struct buffer pb = take_with(points, N * g->aff_bytes, 0), sb = take_with(scalars, 32 * N, 0), ws = take(plan.workspace_bytes);
+    struct buffer pb = take_with(points, N * g->aff_bytes, 0), sb = take_with(scalars, 32 * N, 0),
+                  ws = take(plan.workspace_bytes);
     OK(f.b->msm(f.s, &f.t, &plan, &sum, &pb, 0, &sb, 0, NULL, &ws));
     OK(f.b->stream_sync(f.s, &f.t));
     g->jac_to_aff(&affine, &sum);
@@ -443,7 +448,8 @@ static void ntt_definition(void **state)
                 }
 }
 
-static void horner(const struct curve *c, struct fr *out, const struct fr *coefficients, size_t n, const struct fr *x)
+static void horner(const struct curve *c, struct fr *out, const struct fr *coefficients, size_t n,
+                   const struct fr *x)
 {
     c->fr.from_u64(out, 0);
     for (size_t i = n; i-- > 0;) {
@@ -540,13 +546,15 @@ static void lagrange(void **state)
 /* -- quotient -- */
 
 /* By the definition: interpolate a, b, c = a o b; evaluate on the coset; divide. */
-static void quotient_naive(const struct domain *d, enum quotient_mode mode, struct fr_int *out, const struct fr *a, const struct fr *b)
+static void quotient_naive(const struct domain *d, enum quotient_mode mode, struct fr_int *out,
+                           const struct fr *a, const struct fr *b)
 {
     const struct scalar_field *r = &d->curve->fr;
     const size_t n = d->size;
     struct domain inverse = *d;
     inverse.omega = d->omega_inv; /* the naive transform with the inverse root, then 1/n */
-    struct fr *c = allocate(n * sizeof *c), *t = allocate(3 * n * sizeof *t), *u = allocate(3 * n * sizeof *u);
+    struct fr *c = allocate(n * sizeof *c), *t = allocate(3 * n * sizeof *t),
+              *u = allocate(3 * n * sizeof *u);
     for (size_t i = 0; i < n; i++) r->mul(&c[i], &a[i], &b[i]);
     const struct fr *in[3] = { a, b, c };
     for (int k = 0; k < 3; k++) {
@@ -573,7 +581,8 @@ static void quotient_naive(const struct domain *d, enum quotient_mode mode, stru
     free(u);
 }
 
-static void quotient_one(const struct curve *c, enum root_convention v, unsigned log2, enum quotient_mode mode, bool in_place)
+static void quotient_one(const struct curve *c, enum root_convention v, unsigned log2,
+                         enum quotient_mode mode, bool in_place)
 {
     struct domain d;
     struct quotient_plan plan;
@@ -586,14 +595,16 @@ static void quotient_one(const struct curve *c, enum root_convention v, unsigned
         random_fr(c, &a[i]);
         random_fr(c, &b[i]);
     }
-    struct buffer ab = take_with(a, n * 32, 0), bb = take_with(b, n * 32, 0), ws = take(plan.workspace_bytes), out = take(32 * n);
+    struct buffer ab = take_with(a, n * 32, 0), bb = take_with(b, n * 32, 0), ws = take(plan.workspace_bytes),
+                  out = take(32 * n);
     assert_int_equal(plan.vector_bytes, 32 * n);
     OK(f.b->quotient(f.s, &f.t, &plan, in_place ? &ab : &out, &ab, &bb, &ws));
     OK(f.b->download(f.s, &f.t, got, in_place ? &ab : &out, 0, 32 * n));
     OK(f.b->stream_sync(f.s, &f.t));
     quotient_naive(&d, mode, expected, a, b);
     assert_memory_equal(got, expected, 32 * n);
-    if (mode == QUOTIENT_MONOMIAL && n > 1) assert_true((got[n - 1].w[0] | got[n - 1].w[1] | got[n - 1].w[2] | got[n - 1].w[3]) == 0);
+    if (mode == QUOTIENT_MONOMIAL && n > 1)
+        assert_true((got[n - 1].w[0] | got[n - 1].w[1] | got[n - 1].w[2] | got[n - 1].w[3]) == 0);
     f.b->buffer_give(&ab);
     f.b->buffer_give(&bb);
     f.b->buffer_give(&ws);
@@ -611,7 +622,8 @@ static void quotient_definition(void **state)
         for (size_t v = 0; v < 2; v++)
             for (unsigned log2 = 0; log2 <= 9; log2++)
                 for (int mode = 0; mode < 2; mode++)
-                    quotient_one(curves[c], conventions[v], log2, mode ? QUOTIENT_MONOMIAL : QUOTIENT_ODD_COSET_LAGRANGE, log2 & 1);
+                    quotient_one(curves[c], conventions[v], log2,
+                                 mode ? QUOTIENT_MONOMIAL : QUOTIENT_ODD_COSET_LAGRANGE, log2 & 1);
 }
 
 /* A B - C = H Z at a random point, through transforms that were checked above. */
@@ -633,7 +645,8 @@ static void quotient_identity(void **state)
             random_fr(c, &p[1][i]);
             r->mul(&p[2][i], &p[0][i], &p[1][i]);
         }
-        struct buffer a = take_with(p[0], n * 32, 0), b = take_with(p[1], n * 32, 0), ws = take(plan.workspace_bytes);
+        struct buffer a = take_with(p[0], n * 32, 0), b = take_with(p[1], n * 32, 0),
+                      ws = take(plan.workspace_bytes);
         OK(f.b->quotient(f.s, &f.t, &plan, &a, &a, &b, &ws));
         struct fr *coefficients = allocate(n * 32);
         OK(f.b->download(f.s, &f.t, coefficients, &a, 0, n * 32));
@@ -689,16 +702,25 @@ static void eval_rows_against_definition(void **state)
             row[i] = (uint32_t)(i % 5 == 0 ? 7 : prng_below(&rng, ROWS)); /* row 7 is long */
             column[i] = (uint32_t)prng_below(&rng, COLUMNS);
             switch (prng_u64(&rng) % 4) {
-            case 0: coefficient[i] = one; break;
-            case 1: c->fr.neg(&coefficient[i], &one); break;
-            case 2: c->fr.from_u64(&coefficient[i], prng_u64(&rng) & 7); break;
-            default: random_fr(c, &coefficient[i]); break;
+            case 0:
+                coefficient[i] = one;
+                break;
+            case 1:
+                c->fr.neg(&coefficient[i], &one);
+                break;
+            case 2:
+                c->fr.from_u64(&coefficient[i], prng_u64(&rng) & 7);
+                break;
+            default:
+                random_fr(c, &coefficient[i]);
+                break;
             }
         }
         OK(csr_builder_create(&builder, &f.t, c, ROWS, COLUMNS));
         for (size_t i = 0; i < ENTRIES; i++) csr_builder_count(builder, row[i]);
         OK(csr_builder_ready(builder, &f.t));
-        for (size_t i = 0; i < ENTRIES; i++) OK(csr_builder_place(builder, &f.t, row[i], column[i], &coefficient[i]));
+        for (size_t i = 0; i < ENTRIES; i++)
+            OK(csr_builder_place(builder, &f.t, row[i], column[i], &coefficient[i]));
         assert_int_equal(csr_builder_place(builder, &f.t, row[0], COLUMNS, &one), CUZK_MALFORMED);
         task_init(&f.t);
         assert_int_equal(csr_builder_place(builder, &f.t, row[0], 0, &one), CUZK_INTERNAL);
@@ -782,7 +804,7 @@ static void fixed_base_multiples(void **state)
         OK(f.b->fixed_base(f.s, &f.t, c, id, &points, at, &base, &s, scalars_at, n));
         OK(f.b->download(f.s, &f.t, got, &points, at, n * g->aff_bytes));
         OK(f.b->stream_sync(f.s, &f.t));
-        for (size_t i = 0; i < n; i += n > 400 ? 13 : 1) {
+        for (size_t i = 0; i<n; i += n> 400 ? 13 : 1) {
             struct g_aff expected;
             g->jac_from_aff(&p, &base);
             g->jac_mul(&p, &p, &scalars[i]);
@@ -808,10 +830,11 @@ static void cancelled(void **state)
     atomic_init(&cancel, true);
     sum_init(&s, &curve_bn254, GROUP_G1, 5000);
     OK(f.b->msm_plan(&plan, &f.t, f.d, s.c, s.g, s.n));
-    struct buffer points = take_with(s.points, s.n * s.group->aff_bytes, 0), scalars = take_with(s.scalars, 32 * s.n, 0),
-                  workspace = take(plan.workspace_bytes);
+    struct buffer points = take_with(s.points, s.n * s.group->aff_bytes, 0),
+                  scalars = take_with(s.scalars, 32 * s.n, 0), workspace = take(plan.workspace_bytes);
     f.t.cancel = &cancel;
-    assert_int_equal(f.b->msm(f.s, &f.t, &plan, &out, &points, 0, &scalars, 0, NULL, &workspace), CUZK_CANCELLED);
+    assert_int_equal(f.b->msm(f.s, &f.t, &plan, &out, &points, 0, &scalars, 0, NULL, &workspace),
+                     CUZK_CANCELLED);
     task_init(&f.t);
     f.b->buffer_give(&points);
     f.b->buffer_give(&scalars);
@@ -819,19 +842,29 @@ static void cancelled(void **state)
     sum_fini(&s);
 }
 
-int backend_cases_run(const char *backend, enum mem_kind kind, const struct device_options *options, bool slow)
+int backend_cases_run(const char *backend, enum mem_kind kind, const struct device_options *options,
+                      bool slow)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(domain_limits),        cmocka_unit_test(lagrange),
-        cmocka_unit_test(ntt_definition),       cmocka_unit_test(ntt_random_points),
-        cmocka_unit_test(ntt_large),            cmocka_unit_test(quotient_definition),
-        cmocka_unit_test(quotient_identity),    cmocka_unit_test(eval_rows_against_definition),
-        cmocka_unit_test(msm_sizes),            cmocka_unit_test(msm_constant_scalars),
-        cmocka_unit_test(msm_small_scalars),    cmocka_unit_test(msm_special_points),
-        cmocka_unit_test(msm_skewed),           cmocka_unit_test(msm_gather),
-        cmocka_unit_test(msm_scalar_too_large), cmocka_unit_test(msm_large),
+        cmocka_unit_test(domain_limits),
+        cmocka_unit_test(lagrange),
+        cmocka_unit_test(ntt_definition),
+        cmocka_unit_test(ntt_random_points),
+        cmocka_unit_test(ntt_large),
+        cmocka_unit_test(quotient_definition),
+        cmocka_unit_test(quotient_identity),
+        cmocka_unit_test(eval_rows_against_definition),
+        cmocka_unit_test(msm_sizes),
+        cmocka_unit_test(msm_constant_scalars),
+        cmocka_unit_test(msm_small_scalars),
+        cmocka_unit_test(msm_special_points),
+        cmocka_unit_test(msm_skewed),
+        cmocka_unit_test(msm_gather),
+        cmocka_unit_test(msm_scalar_too_large),
+        cmocka_unit_test(msm_large),
         cmocka_unit_test(msm_kzg),
-        cmocka_unit_test(fixed_base_multiples), cmocka_unit_test(cancelled),
+        cmocka_unit_test(fixed_base_multiples),
+        cmocka_unit_test(cancelled),
     };
     struct device_info info;
     task_init(&f.t);

@@ -122,7 +122,8 @@ struct shape {
 
 static uint8_t workspace[1 << 21] __attribute__((aligned(64)));
 
-static void check(const struct cpu_team *team, const struct shape *shape, const unsigned *logs, const uint64_t (*scalars)[4], unsigned n)
+static void check(const struct cpu_team *team, const struct shape *shape, const unsigned *logs,
+                  const uint64_t (*scalars)[4], unsigned n)
 {
     toy_g1_aff points[64];
     struct msm_plan plan;
@@ -141,15 +142,16 @@ static void check(const struct cpu_team *team, const struct shape *shape, const 
     plan.chunk_entries = shape->chunk;
     msm_layout(&layout, &plan);
     assert_true(layout.total_bytes <= sizeof workspace);
-    const struct cpu_msm_args args = { &plan, (const uint8_t *)points, (const uint8_t *)scalars, NULL, workspace };
+    const struct cpu_msm_args args = { &plan, (const uint8_t *)points, (const uint8_t *)scalars, NULL,
+                                       workspace };
     assert_int_equal(toy_cpu_msm_run(team, &got, &args), CUZK_OK);
     toy_g1_jac jac = in(&got);
     toy_g1_aff affine;
     toy_g1_jac_to_aff(&affine, &jac);
     if (!toy_g1_aff_eq(&affine, &multiples[expected])) {
         for (unsigned i = 0; i < n; i++) print_message("%u * %u G, ", mod_order(scalars[i]), logs[i]);
-        fail_msg("window %u, group %u, blocks %u, threads %u, chunk %u", shape->window_bits, shape->window_group, shape->blocks,
-                 shape->threads, shape->chunk);
+        fail_msg("window %u, group %u, blocks %u, threads %u, chunk %u", shape->window_bits,
+                 shape->window_group, shape->blocks, shape->threads, shape->chunk);
     }
 }
 
@@ -213,8 +215,9 @@ static void shapes_at_random(void **state)
         }
         if (modulus[3] >> 63 || (modulus[0] | modulus[1] | modulus[2] | modulus[3]) == 0) continue;
         toy_init(modulus);
-        const struct shape shape = { 2 + (unsigned)prng_below(&rng, 6), 1 + (unsigned)prng_below(&rng, 4), 1 + (unsigned)prng_below(&rng, 4),
-                                     1 + (unsigned)prng_below(&rng, 3), 2 + (unsigned)prng_below(&rng, 9) };
+        const struct shape shape = { 2 + (unsigned)prng_below(&rng, 6), 1 + (unsigned)prng_below(&rng, 4),
+                                     1 + (unsigned)prng_below(&rng, 4), 1 + (unsigned)prng_below(&rng, 3),
+                                     2 + (unsigned)prng_below(&rng, 9) };
         const struct cpu_team team = { &t, pool, shape.threads };
         unsigned logs[64];
         uint64_t k[64][4];

@@ -1,10 +1,11 @@
 /* Many independent affine additions that share one inversion, in neutral names.
  *
  * Takes  FE  prefix of the coordinate field      AFF  prefix of what it leaves
- * Leaves AFF_pair_list, AFF_add_pairs.
+ * Leaves aff_batch, aff_push, aff_copy, aff_add_pairs (cpu_group_names.h).
  * Montgomery's trick: 3 products for a denominator's inverse, 2 and a square for the addition.  Doublings, P + (-P) and infinity
  * are told apart in the first sweep; they are as fast as the rest, so no input is slow. */
 #include "field/fe_names.h"
+#include "backend/cpu/cpu_group_names.h"
 
 #define AFF_CHAINS 4 /* independent running products, so that the multiplier is not waited for */
 
@@ -14,11 +15,10 @@ typedef struct {
     fe_t *denominator, *before;
     uint8_t *kind;
     size_t count, capacity;
-} CAT(AFF, _batch);
+} aff_batch;
 
-enum { CAT(AFF, _KIND_ADD), CAT(AFF, _KIND_DOUBLE), CAT(AFF, _KIND_TAKE_P), CAT(AFF, _KIND_TAKE_Q), CAT(AFF, _KIND_INFINITY) };
-
-static inline void CAT(AFF, _push)(CAT(AFF, _batch) *b, const void *p, bool negate_p, const void *q, bool negate_q, void *out)
+static inline void aff_push(aff_batch *b, const void *p, bool negate_p, const void *q, bool negate_q,
+                            void *out)
 {
     struct affine_pair *pair = &b->pairs[b->count++];
     pair->p = (const uint8_t *)p;
@@ -29,7 +29,7 @@ static inline void CAT(AFF, _push)(CAT(AFF, _batch) *b, const void *p, bool nega
 }
 
 /* out = +-p */
-static inline void CAT(AFF, _copy)(uint8_t *out, const uint8_t *p, bool negate)
+static inline void aff_copy(uint8_t *out, const uint8_t *p, bool negate)
 {
     fe_t x, y;
     fe_load(&x, p);
@@ -40,25 +40,25 @@ static inline void CAT(AFF, _copy)(uint8_t *out, const uint8_t *p, bool negate)
 }
 
 /* One of x1, x2, x2 - x1 is zero.  Sets the denominator where the kind has one. */
-static __attribute__((noinline)) uint8_t CAT(AFF, _special)(const struct affine_pair *pair, fe_t *denominator)
+static __attribute__((noinline)) uint8_t aff_special(const struct affine_pair *pair, fe_t *denominator)
 {
     fe_t x1, y1, x2, y2;
     fe_load(&x1, pair->p);
     fe_load(&y1, pair->p + sizeof x1);
     fe_load(&x2, pair->q);
     fe_load(&y2, pair->q + sizeof x2);
-    if (fe_is_zero(&x1) && fe_is_zero(&y1)) return CAT(AFF, _KIND_TAKE_Q);
-    if (fe_is_zero(&x2) && fe_is_zero(&y2)) return CAT(AFF, _KIND_TAKE_P);
-    if (!fe_eq(&x1, &x2)) return CAT(AFF, _KIND_ADD);
+    if (fe_is_zero(&x1) && fe_is_zero(&y1)) return AFFINE_TAKE_Q;
+    if (fe_is_zero(&x2) && fe_is_zero(&y2)) return AFFINE_TAKE_P;
+    if (!fe_eq(&x1, &x2)) return AFFINE_ADD;
     if (pair->negate_p) fe_neg(&y1, &y1);
     if (pair->negate_q) fe_neg(&y2, &y2);
-    if (!fe_eq(&y1, &y2) || fe_is_zero(&y1)) return CAT(AFF, _KIND_INFINITY);
+    if (!fe_eq(&y1, &y2) || fe_is_zero(&y1)) return AFFINE_INFINITY;
     fe_dbl(denominator, &y1);
-    return CAT(AFF, _KIND_DOUBLE);
+    return AFFINE_DOUBLE;
 }
 
 /* Runs and empties the batch. */
-static __attribute__((noinline)) void CAT(AFF, _add_pairs)(CAT(AFF, _batch) *b)
+static __attribute__((noinline)) void aff_add_pairs(aff_batch *b)
 {
     const size_t count = b->count;
     fe_t chain[AFF_CHAINS], x1, y1, x2, y2, t, slope;
@@ -77,10 +77,10 @@ static __attribute__((noinline)) void CAT(AFF, _add_pairs)(CAT(AFF, _batch) *b)
         fe_load(&x1, pair->p);
         fe_load(&x2, pair->q);
         fe_sub(&t, &x2, &x1);
-        b->kind[i] = CAT(AFF, _KIND_ADD);
+        b->kind[i] = AFFINE_ADD;
         if (__builtin_expect(fe_is_zero(&x1) || fe_is_zero(&x2) || fe_is_zero(&t), 0)) {
-            b->kind[i] = CAT(AFF, _special)(pair, &t);
-            if (b->kind[i] > CAT(AFF, _KIND_DOUBLE)) continue;
+            b->kind[i] = aff_special(pair, &t);
+            if (b->kind[i] > AFFINE_DOUBLE) continue;
         }
         fe_t *c = &chain[i % AFF_CHAINS];
         b->denominator[i] = t;
@@ -102,11 +102,11 @@ static __attribute__((noinline)) void CAT(AFF, _add_pairs)(CAT(AFF, _batch) *b)
     for (size_t i = count; i-- > 0;) {
         const struct affine_pair *pair = &b->pairs[i];
         const uint8_t kind = b->kind[i];
-        if (__builtin_expect(kind > CAT(AFF, _KIND_DOUBLE), 0)) {
-            if (kind == CAT(AFF, _KIND_TAKE_P))
-                CAT(AFF, _copy)(pair->out, pair->p, pair->negate_p);
-            else if (kind == CAT(AFF, _KIND_TAKE_Q))
-                CAT(AFF, _copy)(pair->out, pair->q, pair->negate_q);
+        if (__builtin_expect(kind > AFFINE_DOUBLE, 0)) {
+            if (kind == AFFINE_TAKE_P)
+                aff_copy(pair->out, pair->p, pair->negate_p);
+            else if (kind == AFFINE_TAKE_Q)
+                aff_copy(pair->out, pair->q, pair->negate_q);
             else
                 memset(pair->out, 0, 2 * sizeof(fe_t));
             continue;
@@ -118,7 +118,7 @@ static __attribute__((noinline)) void CAT(AFF, _add_pairs)(CAT(AFF, _batch) *b)
         fe_load(&y1, pair->p + sizeof x1);
         fe_load(&x2, pair->q);
         if (pair->negate_p) fe_neg(&y1, &y1);
-        if (__builtin_expect(kind == CAT(AFF, _KIND_ADD), 1)) {
+        if (__builtin_expect(kind == AFFINE_ADD, 1)) {
             fe_load(&y2, pair->q + sizeof x2);
             if (pair->negate_q) fe_neg(&y2, &y2);
             fe_sub(&t, &y2, &y1);
@@ -141,4 +141,5 @@ static __attribute__((noinline)) void CAT(AFF, _add_pairs)(CAT(AFF, _batch) *b)
 }
 
 #include "field/fe_unnames.h"
+#include "backend/cpu/cpu_group_unnames.h"
 #undef AFF_CHAINS

@@ -114,7 +114,9 @@ static void cpu_close(struct device *d)
 static cuzk_status cpu_open(struct device **out, struct task *t, const struct device_options *o)
 {
     *out = NULL;
-    if (o->index != 0) return FAIL(t, CUZK_DEVICE_UNAVAILABLE, "there is no CPU device %u; there is one, number 0", o->index);
+    if (o->index != 0)
+        return FAIL(t, CUZK_DEVICE_UNAVAILABLE, "there is no CPU device %u; there is one, number 0",
+                    o->index);
     struct device *d = calloc(1, sizeof *d);
     if (!d) return FAIL(t, CUZK_NO_MEMORY, "no memory for a device");
     if (pthread_mutex_init(&d->tables_lock, NULL) != 0) {
@@ -146,13 +148,15 @@ static void cpu_info(const struct device *d, struct device_info *out)
 /* A buffer's block begins with the arena that describes it; the data follow at ARENA_ALIGN. */
 STATIC_ASSERT(sizeof(struct arena) <= ARENA_ALIGN, "an arena's record fits before the data");
 
-static cuzk_status cpu_buffer_take(struct buffer *out, struct task *t, struct device *d, enum mem_kind kind, size_t bytes, unsigned flags)
+static cuzk_status cpu_buffer_take(struct buffer *out, struct task *t, struct device *d, enum mem_kind kind,
+                                   size_t bytes, unsigned flags)
 {
     struct arena a;
     void *block;
     memset(out, 0, sizeof *out);
     if (bytes > SIZE_MAX / 2) return FAIL(t, CUZK_TOO_LARGE, "a buffer of %zu bytes", bytes);
-    TRY(arena_open(&a, t, arena_round(ARENA_ALIGN + bytes) + ARENA_ALIGN, flags & BUFFER_SECRET ? ARENA_SECRET : ARENA_PLAIN));
+    TRY(arena_open(&a, t, arena_round(ARENA_ALIGN + bytes) + ARENA_ALIGN,
+                   flags & BUFFER_SECRET ? ARENA_SECRET : ARENA_PLAIN));
     const cuzk_status status = arena_take(&a, t, &block, ARENA_ALIGN + bytes);
     if (status != CUZK_OK) {
         arena_close(&a);
@@ -194,16 +198,20 @@ static cuzk_status cpu_stream_sync(struct stream *s, struct task *t)
 }
 
 /* bytes at offset of a buffer, or an error that names the operand. */
-static cuzk_status range_check(struct task *t, const struct buffer *b, const char *what, size_t offset, size_t bytes, size_t alignment)
+static cuzk_status range_check(struct task *t, const struct buffer *b, const char *what, size_t offset,
+                               size_t bytes, size_t alignment)
 {
     if (offset > b->bytes || bytes > b->bytes - offset)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "%s: %zu bytes at offset %zu of a buffer of %zu bytes", what, bytes, offset, b->bytes);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%s: %zu bytes at offset %zu of a buffer of %zu bytes", what,
+                    bytes, offset, b->bytes);
     if (((uintptr_t)b->data + offset) % alignment != 0)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "%s does not start on a multiple of %zu bytes", what, alignment);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%s does not start on a multiple of %zu bytes", what,
+                    alignment);
     return CUZK_OK;
 }
 
-static cuzk_status cpu_upload(struct stream *s, struct task *t, struct buffer *to, size_t to_offset, const void *from, size_t bytes)
+static cuzk_status cpu_upload(struct stream *s, struct task *t, struct buffer *to, size_t to_offset,
+                              const void *from, size_t bytes)
 {
     (void)s;
     TRY(range_check(t, to, "upload", to_offset, bytes, 1));
@@ -211,7 +219,8 @@ static cuzk_status cpu_upload(struct stream *s, struct task *t, struct buffer *t
     return CUZK_OK;
 }
 
-static cuzk_status cpu_download(struct stream *s, struct task *t, void *to, const struct buffer *from, size_t from_offset, size_t bytes)
+static cuzk_status cpu_download(struct stream *s, struct task *t, void *to, const struct buffer *from,
+                                size_t from_offset, size_t bytes)
 {
     (void)s;
     TRY(range_check(t, from, "download", from_offset, bytes, 1));
@@ -221,17 +230,19 @@ static cuzk_status cpu_download(struct stream *s, struct task *t, void *to, cons
 
 /* -- plans -- */
 
-static cuzk_status cpu_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
-                                uint64_t count)
+static cuzk_status cpu_msm_plan(struct msm_plan *out, struct task *t, const struct device *d,
+                                const struct curve *c, enum group_id g, uint64_t count)
 {
     if (count > MSM_MAX_COUNT)
-        return FAIL(t, CUZK_TOO_LARGE, "a multi-scalar multiplication of %llu points; the CPU backend takes 2^30", (unsigned long long)count);
+        return FAIL(t, CUZK_TOO_LARGE,
+                    "a multi-scalar multiplication of %llu points; the CPU backend takes 2^30",
+                    (unsigned long long)count);
     msm_plan_cpu(out, c, g, count, t->pool ? pool_width(t->pool) : d->threads);
     return CUZK_OK;
 }
 
-static cuzk_status cpu_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain,
-                                     enum quotient_mode mode)
+static cuzk_status cpu_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d,
+                                     const struct domain *domain, enum quotient_mode mode)
 {
     (void)t;
     (void)d;
@@ -242,12 +253,13 @@ static cuzk_status cpu_quotient_plan(struct quotient_plan *out, struct task *t, 
     return CUZK_OK;
 }
 
-static cuzk_status cpu_eval_plan(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count)
+static cuzk_status cpu_eval_plan(struct eval_plan *out, struct task *t, const struct device *d,
+                                 const struct csr *m, uint64_t out_count)
 {
     (void)d;
     if (m->row_count > out_count)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "a matrix of %llu rows for a domain of %llu points", (unsigned long long)m->row_count,
-                    (unsigned long long)out_count);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "a matrix of %llu rows for a domain of %llu points",
+                    (unsigned long long)m->row_count, (unsigned long long)out_count);
     memset(out, 0, sizeof *out);
     out->row_count = m->row_count;
     out->out_count = out_count;
@@ -259,7 +271,8 @@ static cuzk_status cpu_eval_plan(struct eval_plan *out, struct task *t, const st
 /* -- operations -- */
 
 /* A table that serves levels up to *log2 of d, made if there is none yet. */
-static cuzk_status table_of(struct device *dev, const struct cpu_team *team, const struct domain *d, const struct fr **out, unsigned *log2)
+static cuzk_status table_of(struct device *dev, const struct cpu_team *team, const struct domain *d,
+                            const struct fr **out, unsigned *log2)
 {
     struct ntt_plan plan;
     struct fr root;
@@ -291,20 +304,22 @@ out:
     return status;
 }
 
-static cuzk_status cpu_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out, const struct csr *m,
-                            const struct witness *w, struct buffer *workspace)
+static cuzk_status cpu_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out,
+                            const struct csr *m, const struct witness *w, struct buffer *workspace)
 {
     const struct cpu_team team = team_of(s->device, t);
     (void)workspace;
     TRY(range_check(t, out, "the vector of an evaluation", 0, 32 * (size_t)p->out_count, 8));
     if (w->count < m->column_count || w->values.size / 32 < m->column_count || m->row_count != p->row_count)
-        return FAIL(t, CUZK_MISMATCH, "the witness has %llu values, the matrix %llu columns", (unsigned long long)w->count,
-                    (unsigned long long)m->column_count);
-    return s->device->kernels[curve_index(w->curve)]->eval(&team, m, w, (struct fr *)(void *)out->data, p->out_count);
+        return FAIL(t, CUZK_MISMATCH, "the witness has %llu values, the matrix %llu columns",
+                    (unsigned long long)w->count, (unsigned long long)m->column_count);
+    return s->device->kernels[curve_index(w->curve)]->eval(&team, m, w, (struct fr *)(void *)out->data,
+                                                           p->out_count);
 }
 
-static cuzk_status cpu_quotient(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
-                                struct buffer *b, struct buffer *workspace)
+static cuzk_status cpu_quotient(struct stream *s, struct task *t, const struct quotient_plan *p,
+                                struct buffer *scalars, struct buffer *a, struct buffer *b,
+                                struct buffer *workspace)
 {
     const struct cpu_team team = team_of(s->device, t);
     const struct fr *table;
@@ -314,30 +329,34 @@ static cuzk_status cpu_quotient(struct stream *s, struct task *t, const struct q
     TRY(range_check(t, workspace, "the workspace of a quotient", 0, p->workspace_bytes, 8));
     TRY(range_check(t, scalars, "the scalars of a quotient", 0, p->vector_bytes, 1));
     TRY(table_of(s->device, &team, &p->domain, &table, &table_log2));
-    return s->device->kernels[curve_index(p->domain.curve)]->quotient(&team, p, table, table_log2, scalars->data,
-                                                                       (struct fr *)(void *)a->data, (struct fr *)(void *)b->data,
-                                                                       (struct fr *)(void *)workspace->data);
+    return s->device->kernels[curve_index(p->domain.curve)]->quotient(
+        &team, p, table, table_log2, scalars->data, (struct fr *)(void *)a->data,
+        (struct fr *)(void *)b->data, (struct fr *)(void *)workspace->data);
 }
 
-static cuzk_status cpu_ntt(struct stream *s, struct task *t, const struct domain *d, struct buffer *data, bool inverse, bool coset)
+static cuzk_status cpu_ntt(struct stream *s, struct task *t, const struct domain *d, struct buffer *data,
+                           bool inverse, bool coset)
 {
     const struct cpu_team team = team_of(s->device, t);
     const struct fr *table;
     unsigned table_log2;
     TRY(range_check(t, data, "the vector of a transform", 0, 32 * (size_t)d->size, 8));
     TRY(table_of(s->device, &team, d, &table, &table_log2));
-    return s->device->kernels[curve_index(d->curve)]->ntt(&team, d, table, table_log2, (struct fr *)(void *)data->data, inverse, coset);
+    return s->device->kernels[curve_index(d->curve)]->ntt(&team, d, table, table_log2,
+                                                          (struct fr *)(void *)data->data, inverse, coset);
 }
 
-static cuzk_status cpu_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
-                           size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather,
-                           struct buffer *workspace)
+static cuzk_status cpu_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out,
+                           const struct buffer *points, size_t points_offset, const struct buffer *scalars,
+                           size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
 {
     struct cpu_team team = team_of(s->device, t);
     struct cpu_msm_args args;
-    TRY(range_check(t, points, "the points", points_offset, (size_t)p->count * p->curve->group[p->group]->aff_bytes, 1));
+    TRY(range_check(t, points, "the points", points_offset,
+                    (size_t)p->count * p->curve->group[p->group]->aff_bytes, 1));
     TRY(range_check(t, scalars, "the scalars", scalars_offset, gather ? 0 : 32 * (size_t)p->count, 1));
-    TRY(range_check(t, workspace, "the workspace of a multi-scalar multiplication", 0, p->workspace_bytes, 8));
+    TRY(range_check(t, workspace, "the workspace of a multi-scalar multiplication", 0, p->workspace_bytes,
+                    8));
     if (team.slots > p->thread_count) team.slots = p->thread_count; /* scratch was counted for these */
     args.plan = p;
     args.points = points->data + points_offset;
@@ -347,9 +366,9 @@ static cuzk_status cpu_msm(struct stream *s, struct task *t, const struct msm_pl
     return s->device->kernels[curve_index(p->curve)]->msm[p->group](&team, out, &args);
 }
 
-static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points,
-                                  size_t points_offset, const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset,
-                                  uint64_t count)
+static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,
+                                  struct buffer *points, size_t points_offset, const struct g_aff *base,
+                                  const struct buffer *scalars, size_t scalars_offset, uint64_t count)
 {
     const struct cpu_team team = team_of(s->device, t);
     struct cpu_fixed_base_args args;

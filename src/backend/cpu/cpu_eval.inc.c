@@ -47,7 +47,8 @@ static void eval_rows(void *context, size_t index, unsigned slot)
     }
 }
 
-static cuzk_status eval_matrix(const struct cpu_team *team, const struct csr *m, const struct witness *w, struct fr *out, uint64_t out_count)
+static cuzk_status eval_matrix(const struct cpu_team *team, const struct csr *m, const struct witness *w,
+                               struct fr *out, uint64_t out_count)
 {
     struct eval_run e = { m, w, (fe_t *)(void *)out, out_count };
     return cpu_run(team, (size_t)((out_count + EVAL_ROWS - 1) / EVAL_ROWS), eval_rows, &e);

@@ -17,12 +17,14 @@ struct affine_pair {
     bool negate_p, negate_q;
 };
 
+enum affine_kind { AFFINE_ADD, AFFINE_DOUBLE, AFFINE_TAKE_P, AFFINE_TAKE_Q, AFFINE_INFINITY };
+
 struct cpu_msm_args {
     const struct msm_plan *plan;
-    const uint8_t *points;   /* packed affine */
-    const uint8_t *scalars;  /* 32 bytes each */
-    const uint32_t *gather;  /* or NULL */
-    uint8_t *workspace;      /* plan->workspace_bytes, 64-byte aligned */
+    const uint8_t *points;  /* packed affine */
+    const uint8_t *scalars; /* 32 bytes each */
+    const uint32_t *gather; /* or NULL */
+    uint8_t *workspace;     /* plan->workspace_bytes, 64-byte aligned */
 };
 
 struct cpu_fixed_base_args {
@@ -35,17 +37,20 @@ struct cpu_fixed_base_args {
 };
 
 struct cpu_kernels {
-    const char *variant;   /* "portable", "mulx/adx" */
-    bool (*usable)(void);  /* the processor has the instructions and they passed their self-test */
+    const char *variant;  /* "portable", "mulx/adx" */
+    bool (*usable)(void); /* the processor has the instructions and they passed their self-test */
 
     /* table: ntt_plan.table_bytes; root: of order 2^table_log2 */
-    cuzk_status (*ntt_table)(const struct cpu_team *team, struct fr *table, unsigned table_log2, const struct fr *root);
-    cuzk_status (*ntt)(const struct cpu_team *team, const struct domain *d, const struct fr *table, unsigned table_log2, struct fr *data,
-                       bool inverse, bool coset);
+    cuzk_status (*ntt_table)(const struct cpu_team *team, struct fr *table, unsigned table_log2,
+                             const struct fr *root);
+    cuzk_status (*ntt)(const struct cpu_team *team, const struct domain *d, const struct fr *table,
+                       unsigned table_log2, struct fr *data, bool inverse, bool coset);
     /* c: domain.size elements of workspace; scalars at any alignment, may be a */
-    cuzk_status (*quotient)(const struct cpu_team *team, const struct quotient_plan *p, const struct fr *table, unsigned table_log2,
-                            uint8_t *scalars, struct fr *a, struct fr *b, struct fr *c);
-    cuzk_status (*eval)(const struct cpu_team *team, const struct csr *m, const struct witness *w, struct fr *out, uint64_t out_count);
+    cuzk_status (*quotient)(const struct cpu_team *team, const struct quotient_plan *p,
+                            const struct fr *table, unsigned table_log2, uint8_t *scalars, struct fr *a,
+                            struct fr *b, struct fr *c);
+    cuzk_status (*eval)(const struct cpu_team *team, const struct csr *m, const struct witness *w,
+                        struct fr *out, uint64_t out_count);
 
     /* by enum group_id */
     cuzk_status (*msm[2])(const struct cpu_team *team, struct g_jac *out, const struct cpu_msm_args *args);

@@ -21,10 +21,7 @@ struct ntt_run {
     fe_t scale_block[1 << SCALE_LOG2]; /* scale_step^(bit-reversed i) */
 };
 
-static void fe_pow_u64(fe_t *r, const fe_t *a, uint64_t e)
-{
-    fe_pow(r, a, &e, 1);
-}
+static void fe_pow_u64(fe_t *r, const fe_t *a, uint64_t e) { fe_pow(r, a, &e, 1); }
 
 static inline uint64_t bit_reverse(uint64_t i, unsigned bits)
 {
@@ -36,7 +33,8 @@ static inline uint64_t bit_reverse(uint64_t i, unsigned bits)
 /* -- butterflies of a range of one sub-transform x of length 2^level -- */
 
 /* Levels level and level - 1, j in [j0, j1), twiddles from the table. */
-static inline __attribute__((always_inline)) void dif4_range(fe_t *x, unsigned level, uint64_t j0, uint64_t j1, const fe_t *table, bool inverse)
+static inline __attribute__((always_inline)) void dif4_range(fe_t *x, unsigned level, uint64_t j0,
+                                                             uint64_t j1, const fe_t *table, bool inverse)
 {
     const uint64_t quarter = (uint64_t)1 << (level - 2);
     const fe_t *w1 = table + 2 * quarter, *w2 = table + quarter;
@@ -53,13 +51,15 @@ static inline __attribute__((always_inline)) void dif4_range(fe_t *x, unsigned l
     }
     for (uint64_t j = j0; j < j1; j++) {
         if (inverse)
-            CAT(FE, _dif4_neg)(&a0[j], &a1[j], &a2[j], &a3[j], &w1[2 * quarter - j], &w1[quarter - j], &w2[quarter - j]);
+            CAT(FE, _dif4_neg)
+            (&a0[j], &a1[j], &a2[j], &a3[j], &w1[2 * quarter - j], &w1[quarter - j], &w2[quarter - j]);
         else
             CAT(FE, _dif4)(&a0[j], &a1[j], &a2[j], &a3[j], &w1[j], &w1[j + quarter], &w2[j]);
     }
 }
 
-static void dif4_table(fe_t *x, unsigned level, uint64_t j0, uint64_t j1, const fe_t *table, enum ntt_direction direction)
+static void dif4_table(fe_t *x, unsigned level, uint64_t j0, uint64_t j1, const fe_t *table,
+                       enum ntt_direction direction)
 {
     if (direction == NTT_INVERSE)
         dif4_range(x, level, j0, j1, table, true);
@@ -67,7 +67,8 @@ static void dif4_table(fe_t *x, unsigned level, uint64_t j0, uint64_t j1, const 
         dif4_range(x, level, j0, j1, table, false);
 }
 
-static void dif2_table(fe_t *x, unsigned level, uint64_t j0, uint64_t j1, const fe_t *table, enum ntt_direction direction)
+static void dif2_table(fe_t *x, unsigned level, uint64_t j0, uint64_t j1, const fe_t *table,
+                       enum ntt_direction direction)
 {
     const uint64_t half = (uint64_t)1 << (level - 1);
     const fe_t *w = table + half;
@@ -148,7 +149,8 @@ static void dif_block(fe_t *x, unsigned log2, const fe_t *table, enum ntt_direct
         level--;
     }
     for (; level > 0; level -= 2)
-        for (fe_t *s = x; s < end; s += (uint64_t)1 << level) dif4_table(s, level, 0, (uint64_t)1 << (level - 2), table, direction);
+        for (fe_t *s = x; s < end; s += (uint64_t)1 << level)
+            dif4_table(s, level, 0, (uint64_t)1 << (level - 2), table, direction);
 }
 
 static void dit_block(fe_t *x, unsigned log2, const fe_t *table)
@@ -156,14 +158,16 @@ static void dit_block(fe_t *x, unsigned log2, const fe_t *table)
     const fe_t *const end = x + ((uint64_t)1 << log2);
     unsigned level = 2;
     for (; level <= log2; level += 2)
-        for (fe_t *s = x; s < end; s += (uint64_t)1 << level) dit4_table(s, level, 0, (uint64_t)1 << (level - 2), table);
+        for (fe_t *s = x; s < end; s += (uint64_t)1 << level)
+            dit4_table(s, level, 0, (uint64_t)1 << (level - 2), table);
     if (log2 & 1) dit2_table(x, log2, 0, (uint64_t)1 << (log2 - 1), table);
 }
 
 /* -- passes over the whole vector -- */
 
 /* Task index: a run of butterflies of one sub-transform.  span: butterflies of a sub-transform. */
-static void pass_place(const struct ntt_run *n, size_t index, uint64_t span, fe_t **x, uint64_t *j0, uint64_t *j1)
+static void pass_place(const struct ntt_run *n, size_t index, uint64_t span, fe_t **x, uint64_t *j0,
+                       uint64_t *j1)
 {
     const uint64_t piece = span < (1u << NTT_PIECE_LOG2) ? span : 1u << NTT_PIECE_LOG2, pieces = span / piece;
     *x = n->x + ((index / pieces) << n->level);
@@ -302,7 +306,8 @@ static cuzk_status dif_all(const struct cpu_team *team, struct ntt_run *n, cpu_b
         TRY(cpu_run(team, pass_tasks(n, (uint64_t)1 << (n->level - 1)), dif2_pass, n));
         n->level--;
     }
-    for (; n->level > block; n->level -= 2) TRY(cpu_run(team, pass_tasks(n, (uint64_t)1 << (n->level - 2)), dif4_pass, n));
+    for (; n->level > block; n->level -= 2)
+        TRY(cpu_run(team, pass_tasks(n, (uint64_t)1 << (n->level - 2)), dif4_pass, n));
     return cpu_run(team, (size_t)1 << (n->log2 - block), blocks, n);
 }
 
@@ -321,8 +326,8 @@ static cuzk_status dit_top(const struct cpu_team *team, struct ntt_run *n)
 
 static void fe_of_fr(fe_t *r, const struct fr *a) { memcpy(r->l, a->w, sizeof r->l); }
 
-static void ntt_run_init(struct ntt_run *n, const struct domain *d, const struct fr *table, unsigned table_log2, struct fr *x,
-                         enum ntt_direction direction)
+static void ntt_run_init(struct ntt_run *n, const struct domain *d, const struct fr *table,
+                         unsigned table_log2, struct fr *x, enum ntt_direction direction)
 {
     n->x = (fe_t *)(void *)x;
     n->log2 = d->log2;
@@ -357,7 +362,8 @@ static void table_top(void *context, size_t index, unsigned slot)
     }
 }
 
-static cuzk_status ntt_table(const struct cpu_team *team, struct fr *table, unsigned log2, const struct fr *root)
+static cuzk_status ntt_table(const struct cpu_team *team, struct fr *table, unsigned log2,
+                             const struct fr *root)
 {
     struct table_run r;
     r.table = (fe_t *)(void *)table;
@@ -413,10 +419,13 @@ static void scale_natural(void *context, size_t index, unsigned slot)
     }
 }
 
-static size_t order_tasks(unsigned log2) { return log2 < ORDER_PIECE_LOG2 ? 1 : (size_t)1 << (log2 - ORDER_PIECE_LOG2); }
+static size_t order_tasks(unsigned log2)
+{
+    return log2 < ORDER_PIECE_LOG2 ? 1 : (size_t)1 << (log2 - ORDER_PIECE_LOG2);
+}
 
-static cuzk_status ntt_natural(const struct cpu_team *team, const struct domain *d, const struct fr *table, unsigned table_log2,
-                               struct fr *data, bool inverse, bool coset)
+static cuzk_status ntt_natural(const struct cpu_team *team, const struct domain *d, const struct fr *table,
+                               unsigned table_log2, struct fr *data, bool inverse, bool coset)
 {
     struct ntt_run n;
     struct order_run o;
@@ -455,7 +464,8 @@ struct quotient_run {
 static void quotient_product(void *context, size_t index, unsigned slot)
 {
     const struct quotient_run *q = (const struct quotient_run *)context;
-    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE, last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
+    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE,
+                   last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
     (void)slot;
     for (uint64_t i = first; i < last; i++) fe_mul(&q->c[i], &q->a[i], &q->b[i]);
 }
@@ -463,7 +473,8 @@ static void quotient_product(void *context, size_t index, unsigned slot)
 static void quotient_lagrange(void *context, size_t index, unsigned slot)
 {
     const struct quotient_run *q = (const struct quotient_run *)context;
-    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE, last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
+    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE,
+                   last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
     (void)slot;
     for (uint64_t i = first; i < last; i++) {
         fe_t e;
@@ -478,7 +489,8 @@ static void quotient_lagrange(void *context, size_t index, unsigned slot)
 static void quotient_divide(void *context, size_t index, unsigned slot)
 {
     const struct quotient_run *q = (const struct quotient_run *)context;
-    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE, last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
+    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE,
+                   last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
     (void)slot;
     for (uint64_t i = first; i < last; i++) {
         fe_t e;
@@ -492,7 +504,8 @@ static void quotient_divide(void *context, size_t index, unsigned slot)
 static void quotient_reorder(void *context, size_t index, unsigned slot)
 {
     const struct quotient_run *q = (const struct quotient_run *)context;
-    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE, last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
+    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE,
+                   last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
     (void)slot;
     for (uint64_t i = first; i < last; i++) {
         fe_int plain;
@@ -501,8 +514,9 @@ static void quotient_reorder(void *context, size_t index, unsigned slot)
     }
 }
 
-static cuzk_status quotient_run(const struct cpu_team *team, const struct quotient_plan *p, const struct fr *table, unsigned table_log2,
-                                uint8_t *scalars, struct fr *a, struct fr *b, struct fr *c)
+static cuzk_status quotient_run(const struct cpu_team *team, const struct quotient_plan *p,
+                                const struct fr *table, unsigned table_log2, uint8_t *scalars, struct fr *a,
+                                struct fr *b, struct fr *c)
 {
     const struct domain *d = &p->domain;
     struct quotient_run q;

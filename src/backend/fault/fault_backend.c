@@ -27,7 +27,8 @@ static cuzk_status count(struct task *t, const char *call)
 {
     const uint64_t n = atomic_fetch_add(&calls, 1);
     if (n != atomic_load(&fails_at)) return CUZK_OK;
-    return FAIL(t, (cuzk_status)atomic_load(&fails_with), "fault injected at backend call %llu, %s", (unsigned long long)n, call);
+    return FAIL(t, (cuzk_status)atomic_load(&fails_with), "fault injected at backend call %llu, %s",
+                (unsigned long long)n, call);
 }
 
 static cuzk_status fault_probe(struct task *t, struct device_info *out, size_t max, size_t *device_count)
@@ -43,8 +44,8 @@ static cuzk_status fault_open(struct device **out, struct task *t, const struct 
     return backend_cpu.open(out, t, o);
 }
 
-static cuzk_status fault_buffer_take(struct buffer *out, struct task *t, struct device *d, enum mem_kind kind, size_t bytes,
-                                     unsigned flags)
+static cuzk_status fault_buffer_take(struct buffer *out, struct task *t, struct device *d, enum mem_kind kind,
+                                     size_t bytes, unsigned flags)
 {
     memset(out, 0, sizeof *out);
     TRY(count(t, "buffer_take"));
@@ -64,74 +65,78 @@ static cuzk_status fault_stream_sync(struct stream *s, struct task *t)
     return backend_cpu.stream_sync(s, t);
 }
 
-static cuzk_status fault_upload(struct stream *s, struct task *t, struct buffer *to, size_t to_offset, const void *from,
-                                size_t bytes)
+static cuzk_status fault_upload(struct stream *s, struct task *t, struct buffer *to, size_t to_offset,
+                                const void *from, size_t bytes)
 {
     TRY(count(t, "upload"));
     return backend_cpu.upload(s, t, to, to_offset, from, bytes);
 }
 
-static cuzk_status fault_download(struct stream *s, struct task *t, void *to, const struct buffer *from, size_t from_offset,
-                                  size_t bytes)
+static cuzk_status fault_download(struct stream *s, struct task *t, void *to, const struct buffer *from,
+                                  size_t from_offset, size_t bytes)
 {
     TRY(count(t, "download"));
     return backend_cpu.download(s, t, to, from, from_offset, bytes);
 }
 
-static cuzk_status fault_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c,
-                                  enum group_id g, uint64_t point_count)
+static cuzk_status fault_msm_plan(struct msm_plan *out, struct task *t, const struct device *d,
+                                  const struct curve *c, enum group_id g, uint64_t point_count)
 {
     TRY(count(t, "msm_plan"));
     return backend_cpu.msm_plan(out, t, d, c, g, point_count);
 }
 
-static cuzk_status fault_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain,
-                                         enum quotient_mode mode)
+static cuzk_status fault_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d,
+                                       const struct domain *domain, enum quotient_mode mode)
 {
     TRY(count(t, "quotient_plan"));
     return backend_cpu.quotient_plan(out, t, d, domain, mode);
 }
 
-static cuzk_status fault_eval_plan(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count)
+static cuzk_status fault_eval_plan(struct eval_plan *out, struct task *t, const struct device *d,
+                                   const struct csr *m, uint64_t out_count)
 {
     TRY(count(t, "eval_plan"));
     return backend_cpu.eval_plan(out, t, d, m, out_count);
 }
 
-static cuzk_status fault_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out, const struct csr *m,
-                                const struct witness *w, struct buffer *workspace)
+static cuzk_status fault_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out,
+                              const struct csr *m, const struct witness *w, struct buffer *workspace)
 {
     TRY(count(t, "eval"));
     return backend_cpu.eval(s, t, p, out, m, w, workspace);
 }
 
-static cuzk_status fault_quotient(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
-                                    struct buffer *b, struct buffer *workspace)
+static cuzk_status fault_quotient(struct stream *s, struct task *t, const struct quotient_plan *p,
+                                  struct buffer *scalars, struct buffer *a, struct buffer *b,
+                                  struct buffer *workspace)
 {
     TRY(count(t, "quotient"));
     return backend_cpu.quotient(s, t, p, scalars, a, b, workspace);
 }
 
-static cuzk_status fault_ntt(struct stream *s, struct task *t, const struct domain *d, struct buffer *data, bool inverse, bool coset)
+static cuzk_status fault_ntt(struct stream *s, struct task *t, const struct domain *d, struct buffer *data,
+                             bool inverse, bool coset)
 {
     TRY(count(t, "ntt"));
     return backend_cpu.ntt(s, t, d, data, inverse, coset);
 }
 
-static cuzk_status fault_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
-                               size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather,
-                               struct buffer *workspace)
+static cuzk_status fault_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out,
+                             const struct buffer *points, size_t points_offset, const struct buffer *scalars,
+                             size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
 {
     TRY(count(t, "msm"));
     return backend_cpu.msm(s, t, p, out, points, points_offset, scalars, scalars_offset, gather, workspace);
 }
 
-static cuzk_status fault_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points,
-                                      size_t points_offset, const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset,
-                                      uint64_t point_count)
+static cuzk_status fault_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,
+                                    struct buffer *points, size_t points_offset, const struct g_aff *base,
+                                    const struct buffer *scalars, size_t scalars_offset, uint64_t point_count)
 {
     TRY(count(t, "fixed_base"));
-    return backend_cpu.fixed_base(s, t, c, g, points, points_offset, base, scalars, scalars_offset, point_count);
+    return backend_cpu.fixed_base(s, t, c, g, points, points_offset, base, scalars, scalars_offset,
+                                  point_count);
 }
 
 static void fault_close(struct device *d) { backend_cpu.close(d); }
