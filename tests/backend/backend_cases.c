@@ -728,7 +728,9 @@ static void eval_rows_against_definition(void **state)
         csr_builder_finish(builder, &m);
         assert_int_equal(m.entry_count, ENTRIES);
 
-        const struct witness w = { c, span_of(values, COLUMNS * sizeof *values), COLUMNS };
+        const struct witness w = { .curve = c,
+                                   .values = span_of(values, COLUMNS * sizeof *values),
+                                   .count = COLUMNS };
         OK(witness_check(&f.t, &w));
         OK(f.b->eval_plan(&plan, &f.t, f.d, &m, OUT));
         struct buffer out = take(32 * OUT), ws = take(plan.workspace_bytes);
