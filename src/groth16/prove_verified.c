@@ -64,8 +64,14 @@ cuzk_status groth16_prove_verified(struct task *t, struct groth16_proof *out, co
     const uint64_t start_ns = clock_now_ns();
     for (uint64_t i = 0; i < key->public_count; i++) witness_get(w, &inputs[i], i + 1);
     task_init(&quiet);
-    if (groth16_verify(&quiet, verifier, out, inputs, key->public_count, GROTH16_POINTS_UNCHECKED) != CUZK_OK)
+    const cuzk_status verdict =
+        groth16_verify(&quiet, verifier, out, inputs, key->public_count, GROTH16_POINTS_UNCHECKED);
+    if (verdict == CUZK_PROOF_INVALID) {
         status = explain(t, key, w);
+    } else if (verdict != CUZK_OK) {
+        t->error = quiet.error;
+        status = verdict;
+    }
     timings->verify_ms = clock_ms_since(start_ns);
 out:
     if (status != CUZK_OK) wipe(out, sizeof *out);
