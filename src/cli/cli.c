@@ -105,6 +105,37 @@ bool cli_context(cuzk_context **out, int *exit_code)
     return false;
 }
 
+int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count, int argc, char **argv)
+{
+    const char *names[8];
+    struct task t;
+
+    for (size_t i = 0; i < count && argc > 1; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0) continue;
+        static char name[64]; /* in messages the command has both words */
+        snprintf(name, sizeof name, "%s %s", group, commands[i].name);
+        argv[1] = name;
+        return commands[i].run(argc - 1, argv + 1);
+    }
+    const bool help = args_want_help(argc, argv);
+    if (help || argc < 2) {
+        printf("usage: cuzk %s COMMAND [arguments]      cuzk %s COMMAND --help teaches one command\n\n%s\n\ncommands\n", group, group, text);
+        for (size_t i = 0; i < count; i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+        return help ? 0 : cuzk_status_exit_code(CUZK_INVALID_ARGUMENT);
+    }
+    task_init(&t);
+    for (size_t i = 0; i < count && i < ARRAY_COUNT(names); i++) names[i] = commands[i].name;
+    const int nearest = args_nearest(argv[1], names, count);
+    FAIL(&t, CUZK_INVALID_ARGUMENT, "there is no command '%s %s'", group, argv[1]);
+    char advice[96];
+    if (nearest >= 0)
+        snprintf(advice, sizeof advice, "did you mean '%s %s'?", group, names[nearest]);
+    else
+        snprintf(advice, sizeof advice, "cuzk %s --help lists the commands", group);
+    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL, advice);
+    return cli_fail_task(&t);
+}
+
 const char *cli_bytes(uint64_t bytes)
 {
     static char ring[8][24];

@@ -38,6 +38,9 @@ bool cli_context(cuzk_context **out, int *exit_code);
 /* "3.2 MiB" in a static ring of buffers. */
 const char *cli_bytes(uint64_t bytes);
 
+/** Runs the command that argv[1] names, or shows what there is. */
+int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count, int argc, char **argv);
+
 int cmd_prove(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
@@ -46,5 +49,8 @@ int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_vkey(int argc, char **argv);
+int cmd_porep(int argc, char **argv);
+int cmd_circuit(int argc, char **argv);
+int cmd_gen(int argc, char **argv);
 
 #endif

@@ -11,6 +11,9 @@ static const struct command commands[] = {
     { "plan", "tell the memory that proofs on a key will take", cmd_plan },
     { "vkey", "write the verification key of a proving key", cmd_vkey },
     { "setup", "make a development key from a circuit (insecure)", cmd_setup },
+    { "porep", "Filecoin's proof of replication: prove, verify, inspect", cmd_porep },
+    { "circuit", "built-in circuits: info, check", cmd_circuit },
+    { "gen", "inputs for trying out: c1", cmd_gen },
     { "bench", "time proofs on a key, or single operations", cmd_bench },
 };
 
@@ -35,6 +38,9 @@ static void print_help(void)
          "  cuzk prove circuit.zkey witness.wtns proof.json public.json\n"
          "  cuzk vkey circuit.zkey verification_key.json\n"
          "  cuzk verify verification_key.json public.json proof.json\n"
+         "\n"
+         "A sector's proof of replication, from the output of Commit Phase 1:\n"
+         "  cuzk porep prove c1.json --miner N --sector N --params DIR -o proof.bin\n"
          "\n"
          "commands");
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);

@@ -200,7 +200,7 @@ static cuzk_status differs(struct task *t, const struct groth16_key *key, const 
     return status;
 }
 
-static cuzk_status compare_vk(struct task *t, const struct groth16_key *key,
+cuzk_status groth16_key_compare_vk(struct task *t, const struct groth16_key *key,
                               const struct groth16_vk *expected)
 {
     const struct groth16_vk *vk = &key->vk;
@@ -231,7 +231,7 @@ cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
         task_fail_place(t, key->file.path, ERROR_NO_OFFSET, "gamma2", NULL);
         return status;
     }
-    if (expected != NULL) TRY(compare_vk(t, key, expected));
+    if (expected != NULL) TRY(groth16_key_compare_vk(t, key, expected));
     sections_of(sections, key);
     for (int q = 0; q < QUERY_COUNT; q++) TRY(check_section(t, &sections[q]));
     return check_b(t, &sections[QUERY_B1], &sections[QUERY_B2], backend, device);

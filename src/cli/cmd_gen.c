@@ -1,0 +1,93 @@
+/* cuzk gen c1: vanilla proofs for people without a sector. */
+#include "cli/cli.h"
+#include "base/clock.h"
+#include "cuzk/cuzk_filecoin.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+    "Writes the output of Commit Phase 1 for a sector of random data.  2 KiB and 8 MiB sectors are sealed, natively; larger ones take\n"
+    "--sparse: a C1 that satisfies the circuit although no such sector exists (random on the opened paths, nothing elsewhere).  The same\n"
+    "--seed gives the same file.  For tests and benchmarks.";
+
+/* "StackedDrg2KiBV1_1" */
+static cuzk_status proof_type_of(struct task *t, char *out, size_t bytes, const char *size, const char *feature)
+{
+    static const struct { const char *name, *suffix; } features[] = {
+        { "v1", "V1" }, { "v1_1", "V1_1" }, { "synthetic", "V1_1_Feat_SyntheticPoRep" }, { "ni", "V1_2_Feat_NonInteractivePoRep" },
+    };
+    const char *sector = cuzk_sector_name(cuzk_sector_bytes(size));
+
+    if (sector == NULL) return FAIL(t, CUZK_INVALID_ARGUMENT, "--size takes 2KiB, 8MiB, 512MiB, 32GiB or 64GiB, not '%s'", size);
+    for (size_t i = 0; i < ARRAY_COUNT(features); i++) {
+        if (strcmp(features[i].name, feature) != 0) continue;
+        snprintf(out, bytes, "StackedDrg%s%s", sector, features[i].suffix);
+        return CUZK_OK;
+    }
+    return FAIL(t, CUZK_INVALID_ARGUMENT, "--variant takes v1, v1_1, synthetic or ni, not '%s'", feature);
+}
+
+static int run(const cuzk_c1_options *o, const char *path, bool wrapped)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+    cuzk_c1 *c1 = NULL;
+    const cuzk_watch watch = cli_watch();
+    int exit_code = 0;
+
+    if (!cli_context(&context, &exit_code)) return exit_code;
+    const uint64_t start = clock_now_ns();
+    if (cuzk_c1_generate(&c1, context, o, &watch, &error) != CUZK_OK || cuzk_c1_save(c1, path, wrapped, &error) != CUZK_OK)
+        exit_code = cli_fail(&error);
+    else if (cli.json)
+        cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "c1", path, "proof_type", o->proof_type, "sparse", o->sparse, "ms",
+                                 clock_ms_since(start)));
+    else if (!cli.quiet && strcmp(path, "-") != 0)
+        printf("%s: %s, miner %llu, sector %llu, made in %.1f s\n", path, o->proof_type, (unsigned long long)o->miner, (unsigned long long)o->sector,
+               clock_ms_since(start) * 1e-3);
+    cuzk_c1_close(c1);
+    cuzk_context_destroy(context);
+    return exit_code;
+}
+
+static int gen_c1(int argc, char **argv)
+{
+    const char *size = NULL, *path = NULL, *variant = "v1_1";
+    bool sparse = false, wrapped = false;
+    cuzk_c1_options c1 = CUZK_C1_OPTIONS_INIT;
+    const struct option_row options[] = {
+        { "--size", OPTION_TEXT, &size, 0, 0, "SIZE", "2KiB, 8MiB, 512MiB, 32GiB or 64GiB" },
+        { "--sparse", OPTION_FLAG, &sparse, 0, 0, NULL, "only what the proof opens: for sizes that cannot be sealed here" },
+        { "--seed", OPTION_COUNT, &c1.seed, 0, UINT64_MAX, "S", "everything random follows from it (default 0)" },
+        { "--miner", OPTION_COUNT, &c1.miner, 0, UINT64_MAX - 1, "N", "the miner's actor id (default 1000)" },
+        { "--sector", OPTION_COUNT, &c1.sector, 0, UINT64_MAX - 1, "N", "the sector's number (default 1)" },
+        { "--variant", OPTION_TEXT, &variant, 0, 0, "V", "v1, v1_1 (default), synthetic, ni" },
+        { "--wrapped", OPTION_FLAG, &wrapped, 0, 0, NULL, "in the wrapper that Curio sends" },
+        { "-o", OPTION_TEXT, &path, 0, 0, "FILE", "where it goes; - is standard output" },
+        CLI_COMMON_OPTIONS,
+    };
+    char proof_type[64];
+    struct task t;
+
+    if (args_want_help(argc, argv)) {
+        args_print_help("gen c1", help, options, ARRAY_COUNT(options), NULL, 0);
+        return 0;
+    }
+    task_init(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK) return cli_fail_task(&t);
+    if (size == NULL || path == NULL) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "%s is missing", size == NULL ? "--size SIZE" : "-o FILE");
+        return cli_fail_task(&t);
+    }
+    if (proof_type_of(&t, proof_type, sizeof proof_type, size, variant) != CUZK_OK) return cli_fail_task(&t);
+    c1.proof_type = proof_type;
+    c1.sparse = sparse;
+    return run(&c1, path, wrapped);
+}
+
+static const struct command commands[] = { { "c1", "the output of Commit Phase 1 for a random sector", gen_c1 } };
+
+int cmd_gen(int argc, char **argv)
+{
+    return cli_subcommand("gen", "Makes inputs for trying out.", commands, ARRAY_COUNT(commands), argc, argv);
+}
