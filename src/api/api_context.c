@@ -16,6 +16,7 @@ static cuzk_status create(struct api_call *call, cuzk_context *context, const cu
         return status;
     }
     TRY(pool_create(&context->pool, t, o->threads));
+    t->pool = context->pool; /* the device borrows these threads: every call comes with them */
     device.index = o->device_index;
     device.threads = pool_width(context->pool);
     TRY(context->backend->open(&context->device, t, &device));
