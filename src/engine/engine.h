@@ -71,10 +71,10 @@ struct engine_options {
         .evict_idle_ms = 300 * 1000u, .watchdog_ms = 0, .attempts_most = 3, .lane_strikes_most = 3                            \
     }
 
-/** Starts the threads, measures every circuit (headers only), opens the journal, resumes what it holds, and begins to preload.
- * Errors  CUZK_NOT_FOUND, CUZK_MALFORMED: a circuit's file; CUZK_TOO_LARGE: a circuit whose key and proof exceed the budget, with both
- *         numbers; CUZK_IO: the journal (another process has it, or the disk); CUZK_DEVICE_UNAVAILABLE; CUZK_INVALID_ARGUMENT names
- *         the option. */
+/** Starts the threads, measures every circuit (opens its key once), opens the journal, resumes what it holds, and begins to preload.
+ * Errors  CUZK_NOT_FOUND, CUZK_MALFORMED and other errors of a circuit's files; CUZK_IO: the journal (another process has it, or the
+ *         disk); CUZK_DEVICE_UNAVAILABLE; CUZK_TOO_LARGE: a budget smaller than its fixed parts; CUZK_INVALID_ARGUMENT names the
+ *         option.  A circuit that is larger than the budget is a warning here and an error at submit. */
 cuzk_status engine_open(struct engine **out, struct task *t, const struct engine_options *o) MUST_CHECK;
 
 /** Stops taking work.  Jobs that run are finished up to timeout_ms (0: stopped at once); what is durable and unfinished stays in the
@@ -124,7 +124,8 @@ typedef void job_told(void *context, const struct job_answer *answer);
  * Out     job_id   JOB_ID_BYTES characters; told's answer may name another one (a join)
  *         told is called exactly once if CUZK_OK is returned, else never
  * Errors  CUZK_NOT_FOUND (circuit), what the kind's validation says, CUZK_IO (disk).  Those of admission come to told: CUZK_QUEUE_FULL,
- *         CUZK_TOO_LARGE, CUZK_DEVICE_UNAVAILABLE (every lane is closed), CUZK_IO (the journal), CUZK_CANCELLED (closing).
+ *         CUZK_TOO_LARGE (both numbers are named), CUZK_DEVICE_UNAVAILABLE (every lane is closed, or the engine is closing), CUZK_IO (the
+ *         journal).
  * Cost    one SHA-256 of the payload, and one fsync if durable. */
 cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told, void *context) MUST_CHECK;
 

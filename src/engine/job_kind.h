@@ -7,7 +7,8 @@
 #include "base/span.h"
 #include "engine/budget.h"
 
-#define JOB_PARTS_MOST 256
+#define JOB_PARTS_MOST  256
+#define JOB_TABLES_MOST 8
 
 /* A circuit as configured; immutable while the engine runs. */
 struct circuit {
@@ -18,7 +19,8 @@ struct circuit {
     struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
     struct bytes carry_bytes;     /* of which it leaves this much until it is proved */
     struct bytes prove_bytes;     /* that a part takes in addition while it is proved */
-    uint64_t measured_values;     /* the kind's own note from measure */
+    unsigned table_id;            /* what a device keeps once such a job has run, shared by circuits of the same id ... */
+    uint64_t table_bytes;         /* ... and its heap bytes; 0: nothing */
 };
 
 /* Where a part runs. */
@@ -31,7 +33,8 @@ struct place {
 struct part_input {
     const struct circuit *circuit;
     void *key;                    /* from load */
-    struct span parameters, payload;
+    struct span parameters;
+    struct span payload;          /* empty after synthesis where there is one */
     unsigned part, part_count;
 };
 
@@ -49,7 +52,7 @@ struct job_kind {
     bool durable;                 /* unless the request says otherwise */
     bool has_synthesis;           /* a part is synthesised, then proved; else only proved */
 
-    /** Fills the four byte counts from headers alone, for any lane of this place.  Thread  engine_open's. */
+    /** Fills the byte counts, for any lane of this place.  Thread  engine_open's. */
     cuzk_status (*measure)(struct task *t, struct circuit *c, const struct place *place);
 
     /** Thread  the loader's.  *bytes: what the key really takes, at most c->key_bytes. */

@@ -1,0 +1,36 @@
+/* What engine_core.c (jobs, waiters, keys) and schedule.c (lanes, parts, memory) use of each other. */
+#ifndef CUZK_ENGINE_CORE_INSIDE_H
+#define CUZK_ENGINE_CORE_INSIDE_H
+
+#include "base/log.h"
+#include "base/status.h"
+#include "engine/engine_core.h"
+
+/* -- engine_core.c -- */
+void core_due(struct engine_core *c, uint64_t at_ns); /* a tick has something to do then */
+void core_note(struct engine_core *c, enum log_level level, const struct job *j, const char *format, ...) PRINTF_LIKE(4, 5);
+void core_do_job(struct engine_core *c, enum action_kind kind, struct job *j);
+void core_do_lane(struct engine_core *c, enum action_kind kind, uint32_t lane);
+void core_do_key(struct engine_core *c, enum action_kind kind, struct stored_key *k);
+/** The job is over for the core: nothing of it is started or retried any more. */
+static inline bool core_job_over(const struct job *j) { return j->state >= JOB_RECORDING || j->suspended; }
+/** Ends a job (once: later calls do nothing).  error NULL: done, or the status alone says it. */
+void core_finish(struct engine_core *c, struct job *j, enum job_end end, cuzk_status status, const struct error *error, uint64_t now_ns);
+/** Frees what an ended job no longer needs, once nothing of it is in flight. */
+void core_settle(struct engine_core *c, struct job *j);
+/** A part is done: records it, and if it was the last one ends the job. */
+void core_part_done(struct engine_core *c, struct job *j, unsigned part, uint64_t now_ns);
+void core_fail_unfinished(struct engine_core *c, const struct circuit *only, cuzk_status status, const struct error *error, uint64_t now_ns);
+
+/** There is no room for a key that was asked for: its askers are told. */
+void core_refuse_preload(struct engine_core *c, struct stored_key *k);
+
+/* -- schedule.c -- */
+void core_schedule(struct engine_core *c, uint64_t now_ns);
+void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_ns);
+void core_lane_tested(struct engine_core *c, const struct event *e, uint64_t now_ns);
+void core_watch_lanes(struct engine_core *c, uint64_t now_ns);
+/** Tells the lanes that run parts of j to stop, and gives back what waiting parts of it hold. */
+void core_stop_parts(struct engine_core *c, struct job *j, uint64_t now_ns);
+
+#endif

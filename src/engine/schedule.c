@@ -1,0 +1,526 @@
+/* The second story of this source: which part runs where, and what happens when it comes back.
+ *
+ *   core_schedule    order the jobs; for every idle lane find the first part that may start (split.c), admit its memory (admit.c),
+ *                    start it; load and evict keys on the way
+ *   core_part_ended  give the memory back; done, or another attempt, or the job's end; what the lane is to be thought of
+ *
+ * Memory rule.  Jobs are asked in order.  The first one whose memory is not there blocks all behind it, so what comes back is
+ * its; except that a part which holds memory already (it is synthesised) may always go on to its proof, evicting whatever is idle, and that a job which only
+ * waits for its key, whose bytes are taken, blocks nobody.  A part is synthesised ahead only if what lasts (keys in use,
+ * carries) leaves room for the largest proof among the carried parts: so one of them can always finish. */
+#include "engine/core_inside.h"
+#include "engine/split.h"
+#include <stdio.h>
+#include <string.h>
+
+#define RETEST_NS     (10ull * 1000000000)
+#define BACK_OFF_NS   (100ull * 1000000)
+#define STOP_GRACE_NS (60ull * 1000000000)
+
+static const struct bytes no_bytes;
+
+/* -- starting ----------------------------------------------------------------------------------------------------------- */
+
+/* What a stage of a part takes.  A payload that is only on disk is read for the run; only the first stage sees it. */
+static struct bytes stage_bytes(const struct job *j, bool synthesis)
+{
+    struct bytes need = synthesis ? j->circuit->synthesis_bytes : j->circuit->prove_bytes;
+
+    if (j->payload == NULL && synthesis == j->circuit->kind->has_synthesis) need.of[BYTES_HEAP] += j->payload_bytes;
+    return need;
+}
+
+/* Bytes that stay taken when all that runs has ended, if a part of circuit `added` is carried besides. */
+static void lasting_bytes(const struct engine_core *c, unsigned added, struct bytes *lasting, struct bytes *reserve)
+{
+    *lasting = c->fixed;
+    *reserve = no_bytes;
+    bytes_add(lasting, &c->carried);
+    bytes_add(lasting, &c->stuck);
+    bytes_add(lasting, &c->store.keys[added].circuit->carry_bytes);
+    for (unsigned i = 0; i < c->store.count; i++) {
+        const struct stored_key *k = &c->store.keys[i];
+        if (c->carried_parts[i] == 0 && i != added) continue;
+        bytes_add(lasting, &k->circuit->key_bytes);
+        bytes_max(reserve, &k->circuit->prove_bytes);
+    }
+}
+
+static bool anything_runs(const struct engine_core *c)
+{
+    for (uint32_t i = 0; i < c->lanes.count; i++)
+        if (c->lanes.lanes[i].state == LANE_BUSY) return true;
+    return false;
+}
+
+static void evict(struct engine_core *c, struct stored_key *k)
+{
+    key_store_begin_evict(&c->store, k);
+    k->was_loaded = true;
+    c->counters.evictions++;
+    core_do_key(c, ACT_FREE_KEY, k);
+}
+
+/* Asks until the answer is not "evict". */
+static enum admit_verdict admit(struct engine_core *c, const struct admit_request *r, bool key_alone)
+{
+    for (;;) {
+        struct stored_key *victim = NULL;
+        const enum admit_verdict v = key_alone ? admit_key(&victim, &c->budget, &c->store, r) : admit_part(&victim, &c->budget, &c->store, r);
+        if (v != ADMIT_EVICT) return v;
+        evict(c, victim);
+    }
+}
+
+static void load(struct engine_core *c, struct stored_key *k, uint64_t now_ns)
+{
+    if (!key_store_begin_load(k, &c->budget, now_ns)) return; /* cannot be: it was admitted */
+    c->counters.key_loads++;
+    core_do_key(c, ACT_LOAD, k);
+}
+
+static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, bool synthesis, const struct bytes *need,
+                       uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+    struct part *p = &j->parts[part];
+
+    if (p->state == PART_WAITING) key_store_ref(&c->store.keys[j->circuit_index]); /* a READY part has kept its reference */
+    if (synthesis) {
+        bytes_add(&c->carried, &j->circuit->carry_bytes);
+        c->carried_parts[j->circuit_index]++;
+    }
+    job_part_move(j, part, synthesis ? PART_SYNTHESISING : PART_PROVING);
+    if (j->state == JOB_QUEUED) job_move(j, JOB_STARTED);
+    if (j->first_start_ns == 0) j->first_start_ns = now_ns;
+    if (j->key_since_ns != 0) j->key_ns += now_ns - j->key_since_ns;
+    j->key_since_ns = 0;
+    j->in_flight++;
+    j->attempts++;
+    c->counters.attempts++;
+    p->lane = lane;
+    l->state = LANE_BUSY;
+    l->job = j;
+    l->part = part;
+    l->synthesis = synthesis;
+    l->detached = l->stopped_by_watchdog = false;
+    l->start_ns = now_ns;
+    l->stop_ns = 0;
+    l->held = *need;
+    if (c->options.watchdog_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
+    const struct action a = { .kind = ACT_RUN, .lane = lane, .job = j, .part = part, .synthesis = synthesis };
+    c->act(c->act_context, &a);
+}
+
+/* Starts the first part in order that may run on the lane.  *blocked: some job in this pass waits for memory, so later ones take none. */
+static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_t *blocked_at, uint64_t now_ns)
+{
+    for (size_t rank = 0; rank < c->queue.count; rank++) {
+        struct job *j = c->queue.jobs[rank];
+        struct stored_key *key = &c->store.keys[j->circuit_index];
+        unsigned part;
+        bool synthesis;
+
+        if (!split_next(j, &c->lanes, lane, now_ns, &part, &synthesis)) continue;
+        const bool holds = j->parts[part].state == PART_READY;
+        if (*blocked && rank >= *blocked_at && !holds) continue;
+        const struct bytes need = stage_bytes(j, synthesis);
+        struct bytes lasting, reserve;
+        struct admit_request r = { .need = &need, .key = key, .rank = holds ? 0 : (uint32_t)rank, .min_idle_ns = c->options.evict_idle_ns,
+                                   .now_ns = now_ns };
+        r.impatient = queue_class(&c->queue, j, now_ns) == JOB_CRITICAL || !anything_runs(c);
+        if (synthesis) {
+            lasting_bytes(c, j->circuit_index, &lasting, &reserve);
+            r.lasting = &lasting;
+            r.reserve = &reserve;
+        }
+        switch (admit(c, &r, false)) {
+        case ADMIT_GO:
+            if (!budget_take(&c->budget, &need)) return; /* cannot be: it was admitted */
+            part_start(c, lane, j, part, synthesis, &need, now_ns);
+            return;
+        case ADMIT_LOAD:
+            load(c, key, now_ns);
+            if (j->key_since_ns == 0) j->key_since_ns = now_ns;
+            break;
+        case ADMIT_KEY:
+            if (j->key_since_ns == 0) j->key_since_ns = now_ns;
+            if (key->state == KEY_COLD) core_due(c, key->retry_ns);
+            break;
+        case ADMIT_WAIT:
+        case ADMIT_EVICT:
+            if (!*blocked || rank < *blocked_at) {
+                *blocked = true;
+                *blocked_at = rank;
+            }
+            break;
+        }
+    }
+}
+
+static void load_preloads(struct engine_core *c, uint64_t now_ns)
+{
+    for (size_t i = 0; i < c->store.count; i++) {
+        struct stored_key *k = &c->store.keys[i];
+        const struct admit_request r = { .key = k, .rank = KEY_UNWANTED, .min_idle_ns = c->options.evict_idle_ns, .now_ns = now_ns };
+        if (k->preloads == NULL || k->state != KEY_COLD) continue;
+        switch (admit(c, &r, true)) {
+        case ADMIT_LOAD:
+            load(c, k, now_ns);
+            break;
+        case ADMIT_KEY:
+            core_due(c, k->retry_ns);
+            break;
+        default:
+            if (memcmp(&c->store.evicting, &no_bytes, sizeof no_bytes) == 0) core_refuse_preload(c, k);
+        }
+    }
+}
+
+void core_schedule(struct engine_core *c, uint64_t now_ns)
+{
+    bool blocked = false;
+    size_t blocked_at = 0;
+
+    if (c->halted) return;
+    queue_order(&c->queue, now_ns);
+    for (size_t i = 0; i < c->store.count; i++) {
+        c->resident[i] = c->store.keys[i].state == KEY_RESIDENT;
+        c->store.keys[i].wanted_rank = KEY_UNWANTED;
+    }
+    queue_group(&c->queue, c->resident, c->options.group_window_ns, now_ns);
+    for (size_t rank = c->queue.count; rank-- > 0;) c->store.keys[c->queue.jobs[rank]->circuit_index].wanted_rank = (uint32_t)rank;
+    for (uint32_t lane = 0; lane < c->lanes.count; lane++)
+        if (c->lanes.lanes[lane].state == LANE_IDLE) lane_feed(c, lane, &blocked, &blocked_at, now_ns);
+    if (!blocked) load_preloads(c, now_ns);
+    for (size_t i = 0; i < c->queue.count; i++) {
+        const uint64_t next = split_next_ns(c->queue.jobs[i], now_ns);
+        if (next != UINT64_MAX) core_due(c, next);
+    }
+}
+
+/* -- giving back -------------------------------------------------------------------------------------------------------- */
+
+/* A part no longer stands between synthesis and proof. */
+static void carry_ends(struct engine_core *c, struct job *j)
+{
+    for (int k = 0; k < BYTES_KINDS; k++) c->carried.of[k] -= j->circuit->carry_bytes.of[k];
+    c->carried_parts[j->circuit_index]--;
+}
+
+/* How long a lane may take to stop: a watchdog's time, a minute at most. */
+static uint64_t stop_grace_ns(const struct engine_core *c)
+{
+    const uint64_t limit = c->options.watchdog_ns;
+
+    return limit != 0 && limit < STOP_GRACE_NS ? limit : STOP_GRACE_NS;
+}
+
+/* Gives up what a READY part holds. */
+static void carry_drop(struct engine_core *c, struct job *j, struct part *p, uint64_t now_ns)
+{
+    j->circuit->kind->carry_free(p->carry);
+    p->carry = NULL;
+    budget_give(&c->budget, &j->circuit->carry_bytes);
+    carry_ends(c, j);
+    key_store_unref(&c->store.keys[j->circuit_index], now_ns);
+}
+
+static struct bytes minus(struct bytes a, const struct bytes *b)
+{
+    for (int k = 0; k < BYTES_KINDS; k++) a.of[k] -= b->of[k];
+    return a;
+}
+
+void core_stop_parts(struct engine_core *c, struct job *j, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < c->lanes.count; i++) {
+        struct lane *l = &c->lanes.lanes[i];
+        if (l->state != LANE_BUSY || l->stop_ns != 0 || l->job != j) continue;
+        l->stop_ns = now_ns;
+        core_due(c, now_ns + stop_grace_ns(c));
+        core_do_lane(c, ACT_STOP, i);
+    }
+    for (unsigned i = 0; i < j->part_count; i++)
+        if (j->parts[i].state == PART_READY && j->parts[i].carry != NULL) carry_drop(c, j, &j->parts[i], now_ns);
+}
+
+/* -- lanes -------------------------------------------------------------------------------------------------------------- */
+
+static void lane_close(struct engine_core *c, uint32_t lane, uint64_t now_ns)
+{
+    struct error e = { .text = "every lane is closed: each failed too often within an hour", .advice = "look for the first failure in "
+                       "the log; restart after the hardware has been looked at" };
+
+    c->lanes.lanes[lane].state = LANE_CLOSED;
+    c->counters.lanes_closed++;
+    core_note(c, LOG_ERROR, NULL, "lane %u is closed after %u faults within an hour", lane, lane_strikes(&c->lanes.lanes[lane], now_ns));
+    if (!lane_book_any_open(&c->lanes)) core_fail_unfinished(c, NULL, CUZK_DEVICE_UNAVAILABLE, &e, now_ns);
+}
+
+static bool lane_spent(const struct engine_core *c, const struct lane *l, uint64_t now_ns)
+{
+    return c->lanes.strikes_most != 0 && lane_strikes(l, now_ns) >= c->lanes.strikes_most;
+}
+
+static void lane_to_test(struct engine_core *c, uint32_t lane)
+{
+    c->lanes.lanes[lane].state = LANE_TESTING;
+    core_do_lane(c, ACT_TEST, lane);
+}
+
+/* A lane gave a wrong or no result: no work until its self-test has passed.  strike: it is known to be at fault. */
+static void lane_quarantine(struct engine_core *c, uint32_t lane, bool strike, uint64_t now_ns)
+{
+    c->counters.quarantines++;
+    if (strike && lane_strike(&c->lanes, lane, now_ns))
+        lane_close(c, lane, now_ns);
+    else
+        lane_to_test(c, lane);
+}
+
+void core_lane_tested(struct engine_core *c, const struct event *e, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[e->lane];
+
+    if (e->status == CUZK_OK && !lane_spent(c, l, now_ns)) {
+        l->state = LANE_IDLE;
+        return;
+    }
+    if (e->status != CUZK_OK) {
+        c->counters.lane_failures++;
+        core_note(c, LOG_ERROR, NULL, "lane %u fails its self-test: %s", e->lane, e->error != NULL ? e->error->text : "");
+        lane_strike(&c->lanes, e->lane, now_ns);
+    }
+    if (lane_spent(c, l, now_ns)) {
+        lane_close(c, e->lane, now_ns);
+        return;
+    }
+    l->state = LANE_QUARANTINED;
+    l->test_ns = now_ns + RETEST_NS;
+    core_due(c, l->test_ns);
+}
+
+/* A proof of this part verified: whoever's did not was wrong. */
+static void blame_suspects(struct engine_core *c, struct part *p, uint64_t now_ns)
+{
+    for (unsigned i = 0; i < p->suspect_count; i++) {
+        const uint32_t lane = p->suspects[i];
+        if (lane_strike(&c->lanes, lane, now_ns) && c->lanes.lanes[lane].state == LANE_IDLE) lane_close(c, lane, now_ns);
+    }
+    p->suspect_count = 0;
+}
+
+/* -- coming back -------------------------------------------------------------------------------------------------------- */
+
+/* To where it can be tried again, its carry with it. */
+static void part_back(struct job *j, unsigned part)
+{
+    const struct part *p = &j->parts[part];
+
+    job_part_move(j, part, p->state == PART_PROVING && p->carry != NULL ? PART_READY : PART_WAITING);
+}
+
+/* Counts a failed attempt of a part that is back: another one, or the job's end. */
+static void part_again(struct engine_core *c, struct job *j, unsigned part, cuzk_status status, const struct error *why, uint64_t now_ns)
+{
+    struct part *p = &j->parts[part];
+
+    if (core_job_over(j)) return;
+    p->attempts++;
+    if (p->attempts >= c->options.attempts_most) {
+        core_finish(c, j, JOB_FAILED, status, why, now_ns);
+        return;
+    }
+    c->counters.retries++;
+    if (status_retry_class(status) == RETRY_LATER) p->not_before_ns = now_ns + (BACK_OFF_NS << p->attempts);
+    core_note(c, LOG_WARN, j, "part %u fails on lane %u and is tried again (attempt %u of %u): %s", part, p->lane, p->attempts + 1,
+              c->options.attempts_most, why != NULL ? why->text : status_text(status));
+}
+
+/* A lane that was given up comes back after all. */
+static void detached_back(struct engine_core *c, struct lane *l, uint32_t lane, uint64_t now_ns)
+{
+    struct job *j = l->job;
+
+    if (l->carry != NULL) j->circuit->kind->carry_free(l->carry);
+    l->carry = NULL;
+    budget_give(&c->budget, &l->held);
+    c->stuck = minus(c->stuck, &l->held);
+    l->held = no_bytes;
+    l->detached = false;
+    key_store_unref(&c->store.keys[j->circuit_index], now_ns);
+    j->in_flight--;
+    l->job = NULL;
+    core_note(c, LOG_WARN, j, "lane %u answers again; what it brings comes too late", lane);
+    if (lane_spent(c, l, now_ns))
+        lane_close(c, lane, now_ns);
+    else
+        lane_to_test(c, lane);
+    core_settle(c, j);
+}
+
+static void synthesised(struct job *j, unsigned part, void *carry, uint64_t took_ns)
+{
+    struct part *p = &j->parts[part];
+
+    p->carry = carry;
+    p->synthesis_ns += took_ns;
+    p->lane = JOB_NO_LANE;
+    job_part_move(j, part, PART_READY);
+}
+
+static void proved(struct engine_core *c, struct job *j, unsigned part, const struct event *e, uint64_t took_ns, uint64_t now_ns)
+{
+    struct part *p = &j->parts[part];
+
+    p->output = e->output;
+    p->prove_ns += took_ns;
+    c->counters.prove_ms += (double)took_ns * 1e-6;
+    job_part_move(j, part, PART_DONE);
+    core_part_done(c, j, part, now_ns);
+    blame_suspects(c, p, now_ns);
+}
+
+/* The end of a run that brought nothing usable: what the lane, the part and the job are to be thought of. */
+static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, const struct event *e, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+    struct part *p = &j->parts[part];
+    cuzk_status status = e->status;
+    struct error why = e->error != NULL ? *e->error : (struct error){ .status = status };
+
+    part_back(j, part);
+    if (e->outcome == PART_WRONG) {
+        c->counters.verify_failures++;
+        if (p->suspect_count < ARRAY_COUNT(p->suspects)) p->suspects[p->suspect_count++] = lane;
+        snprintf(why.text, sizeof why.text, "%u proofs made from these inputs do not verify: the witness does not satisfy the circuit, or the "
+                 "key is damaged", p->attempts + 1);
+        snprintf(why.advice, sizeof why.advice, "compute the witness again with the circuit of this key; check the key");
+        core_note(c, LOG_ERROR, j, "part %u: a proof made on lane %u does not verify and is thrown away", part, lane);
+        lane_quarantine(c, lane, false, now_ns);
+        part_again(c, j, part, CUZK_UNSATISFIED, &why, now_ns);
+        return;
+    }
+    if (l->stopped_by_watchdog) {
+        status = CUZK_DEADLINE;
+        snprintf(why.text, sizeof why.text, "part %u ran longer than the watchdog allows (%llu ms)", part,
+                 (unsigned long long)(c->options.watchdog_ns / 1000000));
+        why.advice[0] = '\0';
+    }
+    const enum status_retry class = status_retry_class(status);
+    if (l->stopped_by_watchdog || class == RETRY_ELSEWHERE || class == RETRY_BUG) {
+        c->counters.lane_failures++;
+        lane_quarantine(c, lane, true, now_ns);
+        part_again(c, j, part, status, &why, now_ns);
+    } else if (class == RETRY_LATER) {
+        part_again(c, j, part, status, &why, now_ns);
+    } else {
+        core_finish(c, j, JOB_FAILED, status, &why, now_ns); /* the request itself is at fault */
+    }
+}
+
+void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[e->lane];
+    struct job *j = l->job;
+    const unsigned part = l->part;
+    struct part *p = &j->parts[part];
+    struct part_output output = e->output;
+    const bool synthesis = l->synthesis, ran = e->outcome == PART_RAN;
+
+    if (l->detached) {
+        if (e->carry != NULL) j->circuit->kind->carry_free(e->carry);
+        part_output_free(&output);
+        detached_back(c, l, e->lane, now_ns);
+        return;
+    }
+    const uint64_t took_ns = now_ns - l->start_ns;
+    const bool over = core_job_over(j);
+    const bool keeps_carry = !over && (synthesis ? ran : !ran && p->carry != NULL);
+    struct bytes back = l->held;
+    if (synthesis && keeps_carry) back = minus(back, &j->circuit->carry_bytes);
+    if (!synthesis && !keeps_carry && j->circuit->kind->has_synthesis) bytes_add(&back, &j->circuit->carry_bytes);
+    budget_give(&c->budget, &back);
+    if (!keeps_carry) {
+        if (j->circuit->kind->has_synthesis) carry_ends(c, j);
+        key_store_unref(&c->store.keys[j->circuit_index], now_ns);
+    }
+    l->held = no_bytes;
+    l->job = NULL;
+    l->state = LANE_IDLE;
+    j->in_flight--;
+    if (!keeps_carry && p->carry != NULL) {
+        j->circuit->kind->carry_free(p->carry);
+        p->carry = NULL;
+    }
+    if (over) {
+        if (e->carry != NULL) j->circuit->kind->carry_free(e->carry);
+        part_output_free(&output);
+        if (!ran && l->state == LANE_IDLE && (e->outcome == PART_WRONG || status_retry_class(e->status) >= RETRY_ELSEWHERE))
+            lane_quarantine(c, e->lane, false, now_ns);
+    } else if (!ran) {
+        run_failed(c, e->lane, j, part, e, now_ns);
+    } else if (synthesis) {
+        synthesised(j, part, e->carry, took_ns);
+    } else {
+        proved(c, j, part, e, took_ns, now_ns);
+    }
+    if (l->state == LANE_IDLE && lane_spent(c, l, now_ns)) lane_close(c, e->lane, now_ns);
+    core_settle(c, j);
+}
+
+/* -- the watchdog ------------------------------------------------------------------------------------------------------- */
+
+/* A lane that does not stop is given up; what it works on is tried elsewhere, what it holds stays in the ledger. */
+static void lane_give_up(struct engine_core *c, uint32_t lane, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+    struct job *j = l->job;
+    struct part *p = &j->parts[l->part];
+    struct error why = { .status = CUZK_DEADLINE, .text = "a lane does not answer", .advice = "" };
+
+    l->state = LANE_STUCK;
+    l->detached = true;
+    c->counters.lane_failures++;
+    lane_strike(&c->lanes, lane, now_ns);
+    if (j->circuit->kind->has_synthesis) {
+        if (!l->synthesis) bytes_add(&l->held, &j->circuit->carry_bytes);
+        carry_ends(c, j);
+        l->carry = p->carry;
+        p->carry = NULL;
+    }
+    bytes_add(&c->stuck, &l->held);
+    core_note(c, LOG_ERROR, j, "lane %u does not stop; it is given up with the memory it holds", lane);
+    if (core_job_over(j)) return;
+    part_back(j, l->part);
+    part_again(c, j, l->part, CUZK_DEADLINE, &why, now_ns);
+}
+
+void core_watch_lanes(struct engine_core *c, uint64_t now_ns)
+{
+    const uint64_t limit = c->options.watchdog_ns, grace = stop_grace_ns(c);
+
+    for (uint32_t i = 0; i < c->lanes.count; i++) {
+        struct lane *l = &c->lanes.lanes[i];
+        if (l->state == LANE_QUARANTINED && l->test_ns <= now_ns) lane_to_test(c, i);
+        if (l->state == LANE_QUARANTINED) core_due(c, l->test_ns);
+        if (l->state != LANE_BUSY) continue;
+        if (l->stop_ns != 0) {
+            if (now_ns - l->stop_ns >= grace)
+                lane_give_up(c, i, now_ns);
+            else
+                core_due(c, l->stop_ns + grace);
+        } else if (limit != 0) {
+            if (now_ns - l->start_ns >= limit) {
+                l->stop_ns = now_ns;
+                l->stopped_by_watchdog = true;
+                c->counters.watchdog_stops++;
+                core_do_lane(c, ACT_STOP, i);
+                core_due(c, now_ns + grace);
+            } else {
+                core_due(c, l->start_ns + limit);
+            }
+        }
+    }
+}
