@@ -352,7 +352,7 @@ cuzk_status assignment_create(struct assignment *a, struct task *t, const struct
     const struct circuit_template *c = image_circuit(m);
     memset(a, 0, sizeof *a);
     a->width = pool_width(t->pool);
-    a->bits_bytes = ((size_t)c->aux_count / 64 + 1) * sizeof *a->bits;
+    a->bits_bytes = ((size_t)c->aux_count / 64 + 2) * sizeof *a->bits;
     a->numbers_bytes = (m->number_total + (size_t)1) * sizeof *a->numbers;
     a->inputs_bytes = c->input_count * sizeof *a->inputs;
     a->registers_bytes = (size_t)(1 + a->width) * c->depth_words * sizeof *a->registers;

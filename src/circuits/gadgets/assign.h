@@ -12,7 +12,8 @@ struct statement {
 
 /* All values are canonical.  Secret: wiped when destroyed. */
 struct assignment {
-    uint64_t *bits;             /* aux_count bits: the value of every aux that is a bit, 0 where it is a number */
+    uint64_t *bits;             /* aux_count bits: the value of every aux that is a bit, 0 where it is a number; a word more for
+                                 * unaligned loads */
     bls12_381_fr_int *numbers;  /* number_total: the circuit's own, then each part's */
     bls12_381_fr_int *inputs;   /* input_count; the first is 1 */
     uint32_t *registers;        /* scratch of the workers */

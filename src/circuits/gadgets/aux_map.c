@@ -22,8 +22,10 @@ cuzk_status aux_map_create(struct aux_map *out, struct task *t, const struct cir
         aux_map_fini(out);
         return FAIL(t, CUZK_NO_MEMORY, "no memory for the variables of circuit %s", m->name);
     }
-    const uint32_t *aux = m->number_aux + c->numbers_begin;
-    for (uint32_t i = 0; i < c->number_count; i++) out->is_number[aux[i] / 64] |= (uint64_t)1 << aux[i] % 64;
+    for (uint32_t i = 0; i < c->number_count; i++) {
+        const uint32_t aux = m->number_aux[c->numbers_begin + i];
+        out->is_number[aux / 64] |= (uint64_t)1 << aux % 64;
+    }
     uint32_t sum = 0;
     for (size_t i = 0; i < words; i++) {
         out->rank[i] = sum;
@@ -43,6 +45,7 @@ void aux_map_fini(struct aux_map *map)
 static uint32_t find_own(const struct circuit_image *m, uint32_t aux)
 {
     const struct circuit_template *c = image_circuit(m);
+    if (c->number_count == 0) return AUX_IS_BIT;
     const uint32_t *list = m->number_aux + c->numbers_begin;
     uint32_t low = 0, high = c->number_count;
     while (low < high) {

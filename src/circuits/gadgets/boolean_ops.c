@@ -8,11 +8,10 @@ static bool is_constant(uint32_t ref) { return (ref & REF_KIND) == REF_ONE; }
 
 static uint32_t allocate(struct builder *b) { return REF_LOCAL | builder_frame(b)->aux_count++; }
 
-static void row(struct builder *b, enum row_class class, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3, uint32_t r4)
+static void row(struct builder *b, enum row_class class, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3)
 {
-    static const uint8_t size[] = { [ROW_XOR] = 4, [ROW_AND] = 4, [ROW_CH] = 5, [ROW_MAJ] = 6 };
-    const uint32_t words[6] = { class, r0, r1, r2, r3, r4 };
-    builder_row_words(b, words, size[class], 1);
+    const uint32_t refs[4] = { r0, r1, r2, r3 };
+    builder_row_run(b, class, refs, class == ROW_XOR || class == ROW_AND ? 3 : 4, class == ROW_MAJ ? 2 : 1);
 }
 
 /* The variable of an operation on one lane, if it took one. */
@@ -37,7 +36,7 @@ static struct lane_result bit_xor(struct builder *b, uint32_t x, uint32_t y)
     const bool swap = negated && (x & REF_NOT); /* mixed: the positive operand comes first */
     const uint32_t p = (swap ? y : x) & ~REF_NOT, q = (swap ? x : y) & ~REF_NOT;
     struct lane_result r = { allocate(b), true };
-    row(b, ROW_XOR, p, q, r.ref, 0, 0);
+    row(b, ROW_XOR, p, q, r.ref, 0);
     r.ref |= negated;
     return r;
 }
@@ -49,7 +48,7 @@ static struct lane_result bit_and(struct builder *b, uint32_t x, uint32_t y)
     if (y == REF_TRUE) return folded(x);
     const bool swap = (x & REF_NOT) && !(y & REF_NOT);
     struct lane_result r = { allocate(b), true };
-    row(b, ROW_AND, swap ? y : x, swap ? x : y, r.ref, 0, 0);
+    row(b, ROW_AND, swap ? y : x, swap ? x : y, r.ref, 0);
     return r;
 }
 
@@ -68,7 +67,7 @@ static struct lane_result bit_ch(struct builder *b, uint32_t x, uint32_t y, uint
     if (z == REF_TRUE) return negate(bit_and(b, x, y ^ REF_NOT));
     if (y == REF_TRUE) return negate(bit_and(b, x ^ REF_NOT, z ^ REF_NOT));
     struct lane_result r = { allocate(b), true };
-    row(b, ROW_CH, x, y, z, r.ref, 0);
+    row(b, ROW_CH, x, y, z, r.ref);
     return r;
 }
 
@@ -87,8 +86,8 @@ static struct lane_result bit_maj(struct builder *b, uint32_t x, uint32_t y, uin
     if (y == REF_TRUE) return negate(bit_and(b, x ^ REF_NOT, z ^ REF_NOT));
     if (x == REF_TRUE) return negate(bit_and(b, y ^ REF_NOT, z ^ REF_NOT));
     struct lane_result r = { allocate(b), true };
-    const struct lane_result t = bit_and(b, y, z);
-    row(b, ROW_MAJ, x, y, z, t.ref, r.ref);
+    (void)allocate(b);
+    row(b, ROW_MAJ, x, y, z, r.ref);
     *both = true;
     return r;
 }
@@ -269,18 +268,57 @@ void word_index(struct builder *b, struct word *out, unsigned bits)
 void multi_eq_close(struct builder *b, struct multi_eq *m)
 {
     if (m->used != 0) {
-        struct lc one = { 0 };
-        lc_add(b, &one, REF_ONE, &b->power[0]);
-        builder_row(b, &m->left, &one, &m->right);
-        lc_fini(&one);
+        if (!fe_is_zero(&m->constant)) lc_add(b, &m->pairs, REF_ONE, &m->constant);
+        lc_merge(&m->pairs);
+        const uint32_t head[4] = { ROW_SUMS | 1u << 8, (uint32_t)m->left.count / 2, (uint32_t)m->pairs.count, (uint32_t)m->right.count / 2 };
+        builder_row_words(b, head, 4, 1);
+        builder_row_words(b, m->left.data, m->left.count, 0);
+        for (size_t i = 0; i < m->pairs.count; i++) {
+            const uint32_t pair[2] = { m->pairs.terms[i].ref, builder_coefficient(b, &m->pairs.terms[i].k) };
+            builder_row_words(b, pair, 2, 0);
+        }
+        builder_row_words(b, m->right.data, m->right.count, 0);
     }
+    m->left.count = m->right.count = m->pairs.count = 0;
     m->used = 0;
+    fe_set_zero(&m->constant);
 }
 
 void multi_eq_fini(struct multi_eq *m)
 {
-    lc_fini(&m->left);
-    lc_fini(&m->right);
+    free(m->left.data);
+    free(m->right.data);
+    lc_fini(&m->pairs);
+}
+
+static void add_run(struct builder *b, struct words32 *runs, uint32_t ref, unsigned count, unsigned stride, unsigned shift)
+{
+    if (!builder_room(b, &runs->data, &runs->capacity, runs->count + 2, sizeof *runs->data)) return;
+    runs->data[runs->count++] = ref;
+    runs->data[runs->count++] = count | stride << 8 | shift << 16;
+}
+
+static bool is_plain(uint32_t ref) { return !is_constant(ref) && !(ref & REF_NOT); }
+
+/* A word times 2^shift: constants together, negated lanes one by one, the others in runs of growing references. */
+static void add_lanes(struct builder *b, struct multi_eq *m, const uint32_t *lanes, unsigned count, unsigned shift)
+{
+    for (unsigned i = 0; i < count;) {
+        fe_t minus;
+        if (!is_plain(lanes[i])) {
+            if (lanes[i] != REF_FALSE) fe_add(&m->constant, &m->constant, &b->power[shift + i]);
+            fe_neg(&minus, &b->power[shift + i]);
+            if (!is_constant(lanes[i])) lc_add(b, &m->pairs, lanes[i] & ~REF_NOT, &minus);
+            i++;
+            continue;
+        }
+        unsigned n = 1;
+        uint32_t stride = i + 1 < count && is_plain(lanes[i + 1]) ? lanes[i + 1] - lanes[i] : 1;
+        if (stride != 2) stride = 1;
+        while (i + n < count && lanes[i + n] == lanes[i] + n * stride) n++;
+        add_run(b, &m->left, lanes[i], n, stride, shift + i);
+        i += n;
+    }
 }
 
 void word_add(struct builder *b, struct multi_eq *m, struct word *out, const struct word *const *operands, size_t count)
@@ -309,9 +347,8 @@ void word_add(struct builder *b, struct multi_eq *m, struct word *out, const str
     s.negate = (uint32_t)(constant >> 32);
     builder_new_bits(b, bits, n);
     if (m->used + n >= CAPACITY_BITS) multi_eq_close(b, m);
-    for (size_t i = 0; i < count; i++)
-        for (unsigned j = 0; j < 32; j++) lc_add(b, &m->left, operands[i]->lane[j], &b->power[m->used + j]);
-    for (unsigned j = 0; j < n; j++) lc_add(b, &m->right, bits[j], &b->power[m->used + j]);
+    for (size_t i = 0; i < count; i++) add_lanes(b, m, operands[i]->lane, 32, m->used);
+    add_run(b, &m->right, bits[0], n, 1, m->used);
     m->used += n;
     struct word r;
     memcpy(r.lane, bits, sizeof r.lane);

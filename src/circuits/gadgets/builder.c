@@ -73,6 +73,7 @@ static struct frame *frame_push(struct builder *b, const char *name)
     }
     struct frame *f = &b->frames[b->depth++];
     memset(f, 0, sizeof *f);
+    f->last_entry = SIZE_MAX;
     snprintf(f->name, sizeof f->name, "%s", name);
     return f;
 }
@@ -94,7 +95,7 @@ cuzk_status builder_create(struct builder **out, struct task *t, const char *nam
     fe_neg(&k, &b->power[0]);
     (void)builder_coefficient(b, &b->power[0]);
     (void)builder_coefficient(b, &k);
-    (void)builder_coefficient(b, &b->power[1]);
+    for (int i = 1; i < COEFFICIENT_BITS; i++) (void)builder_coefficient(b, &b->power[i]);
     frame_push(b, name);
     b->frames[0].input_count = 1; /* the constant 1 */
     *out = b;
@@ -207,7 +208,26 @@ cuzk_status builder_finish(struct builder *b, struct circuit_image *out)
 void builder_row_words(struct builder *b, const uint32_t *words, size_t count, uint32_t rows)
 {
     struct frame *f = builder_frame(b);
+    f->last_entry = SIZE_MAX;
     if (append(b, &f->rows, words, count)) f->row_count += rows;
+}
+
+void builder_row_run(struct builder *b, uint32_t class, const uint32_t *refs, size_t count, uint32_t rows)
+{
+    struct frame *f = builder_frame(b);
+    uint32_t *last = f->last_entry != SIZE_MAX ? f->rows.data + f->last_entry : NULL;
+    const uint32_t grown = last != NULL ? last[0] >> 8 : 0, head = class | 1u << 8;
+    bool same = last != NULL && (last[0] & 0xff) == class;
+    for (size_t i = 0; i < count && same; i++) same = refs[i] == last[1 + i] + grown * (rows == 2 && i + 1 == count ? 2 : 1);
+    if (same) {
+        last[0] += 1u << 8;
+        f->row_count += rows;
+        return;
+    }
+    const size_t entry = f->rows.count;
+    builder_row_words(b, &head, 1, rows);
+    builder_row_words(b, refs, count, 0);
+    f->last_entry = entry;
 }
 
 void builder_step(struct builder *b, const struct step *s, const uint32_t *arguments, size_t count)
@@ -277,7 +297,7 @@ void lc_merge(struct lc *lc)
 void builder_row(struct builder *b, struct lc *x, struct lc *y, struct lc *z)
 {
     struct lc *side[3] = { x, y, z };
-    uint32_t head[4] = { ROW_GENERAL, 0, 0, 0 };
+    uint32_t head[4] = { ROW_GENERAL | 1u << 8, 0, 0, 0 };
     for (int i = 0; i < 3; i++) {
         lc_merge(side[i]);
         head[1 + i] = (uint32_t)side[i]->count;
@@ -387,11 +407,11 @@ static uint32_t import_ref(struct builder *b, uint32_t ref)
 static void account(struct builder *b, const struct circuit_template *p, bool independent)
 {
     struct frame *f = builder_frame(b);
-    const uint32_t *aux = b->image.number_aux + p->numbers_begin;
+    const uint32_t *aux = b->image.number_aux;
     if (independent && b->depth != 1) builder_fail(b, "only the circuit itself may make independent calls");
     if (!independent) {
         if (!builder_room(b, &f->numbers.data, &f->numbers.capacity, f->numbers.count + p->number_count, sizeof *aux)) return;
-        for (uint32_t i = 0; i < p->number_count; i++) f->numbers.data[f->numbers.count + i] = f->aux_count + aux[i];
+        for (uint32_t i = 0; i < p->number_count; i++) f->numbers.data[f->numbers.count + i] = f->aux_count + aux[p->numbers_begin + i];
         f->numbers.count += p->number_count;
         f->number_slots += p->number_count;
         f->source_numbers += p->source_numbers;

@@ -6,6 +6,7 @@
 #ifndef CUZK_CIRCUITS_GADGETS_BUILDER_H
 #define CUZK_CIRCUITS_GADGETS_BUILDER_H
 
+#include "circuits/gadgets/grow.h"
 #include "circuits/gadgets/image.h"
 
 struct builder;
@@ -81,8 +82,10 @@ void word_and_lanes(struct builder *b, struct word *out, const struct word *x, u
 
 /* -- sums modulo 2^32, their equalities packed into as few rows as fit 254 bits -- */
 struct multi_eq {
-    unsigned used; /* bits */
-    struct lc left, right;
+    unsigned used;                /* bits */
+    struct words32 left, right;   /* runs */
+    struct lc pairs;              /* of the left side: negated lanes */
+    bls12_381_fr_t constant;      /* of the left side */
 };
 void word_add(struct builder *b, struct multi_eq *m, struct word *out, const struct word *const *operands, size_t count);
 void multi_eq_close(struct builder *b, struct multi_eq *m); /* the row that is still open, if any */

@@ -14,6 +14,7 @@ struct frame {
     struct words32 rows, arguments, numbers; /* numbers: aux offset of each number, calls included */
     struct step *steps;
     size_t step_count, step_capacity;
+    size_t last_entry;         /* of rows, if it may be continued; else SIZE_MAX */
     uint32_t aux_count, input_count, row_count, word_count, word_imports, import_count;
     uint32_t number_slots;     /* numbers that steps compute; must agree with the allocations */
     uint32_t emitted;          /* bits that steps emit; likewise */
@@ -55,6 +56,8 @@ static inline struct frame *builder_frame(struct builder *b) { return &b->frames
 bool builder_room(struct builder *b, void *data, size_t *capacity, size_t need, size_t element_bytes);
 uint32_t builder_coefficient(struct builder *b, const bls12_381_fr_t *k);
 void builder_row_words(struct builder *b, const uint32_t *words, size_t count, uint32_t rows);
+/** A row of a class whose references grow: continues the last entry or begins one.  rows: that an entry's step stands for. */
+void builder_row_run(struct builder *b, uint32_t class, const uint32_t *refs, size_t count, uint32_t rows);
 void lc_merge(struct lc *lc); /* sorts, adds up equal variables, drops zeros */
 
 void builder_new_bits(struct builder *b, uint32_t *refs, unsigned count); /* variables with their booleanity rows; the caller records the step */

@@ -17,72 +17,133 @@ struct evaluator {
     const struct assignment *w;
     const struct aux_map *map;
     fe_t *a, *b;      /* the next row's; NULL: check only */
-    fe_t small[4];    /* -1, 0, 1, 2 */
+    fe_t small[5];    /* -2 ... 2 */
     uint64_t row, bad_row;
 };
 
-static inline uint32_t bit_of(const struct evaluator *e, const struct instance *at, uint32_t ref)
+/* count <= 64 bits of the witness from aux on. */
+static inline uint64_t load_bits(const struct assignment *w, uint32_t aux, unsigned count)
 {
-    const uint32_t negate = (ref & REF_NOT) != 0, var = instance_var(at, ref);
-    const uint32_t v = var & VAR_AUX ? assignment_bit(e->w, var & ~VAR_AUX) : 1;
+    const unsigned shift = aux % 64;
+    uint64_t v = w->bits[aux / 64] >> shift;
+    if (shift != 0) v |= w->bits[aux / 64 + 1] << (64 - shift);
+    return count < 64 ? v & (((uint64_t)1 << count) - 1) : v;
+}
+
+/* The values of count <= 64 successive references, one a bit. */
+static inline uint64_t lanes_of(const struct evaluator *e, const struct instance *at, uint32_t ref, unsigned count)
+{
+    const uint64_t ones = count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX, negate = ref & REF_NOT ? ones : 0;
+    uint64_t v = 0;
+    if ((ref & REF_KIND) == REF_LOCAL) return load_bits(e->w, at->aux + (ref & REF_INDEX), count) ^ negate;
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t var = instance_var(at, ref + i);
+        v |= (uint64_t)(var & VAR_AUX ? assignment_bit(e->w, var & ~VAR_AUX) : 1) << i;
+    }
     return v ^ negate;
+}
+
+/* Every second bit of v: a0b0c0.. -> abc.. */
+static inline uint64_t even_bits(uint64_t v)
+{
+    v &= 0x5555555555555555u;
+    v = (v | v >> 1) & 0x3333333333333333u;
+    v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0fu;
+    v = (v | v >> 4) & 0x00ff00ff00ff00ffu;
+    v = (v | v >> 8) & 0x0000ffff0000ffffu;
+    return (v | v >> 16) & 0x00000000ffffffffu;
+}
+
+static inline void write_row(struct evaluator *e, const fe_t *a, const fe_t *b)
+{
+    *e->a++ = *a;
+    *e->b++ = *b;
+}
+
+static inline void write_small(struct evaluator *e, int a, int b) { write_row(e, &e->small[a + 2], &e->small[b + 2]); }
+
+/* wrong: a bit for each of the next rows that does not hold, stride rows apart. */
+static inline void note_wrong(struct evaluator *e, uint64_t wrong, unsigned stride)
+{
+    if (wrong != 0 && e->bad_row == NO_ROW) e->bad_row = e->row + stride * (unsigned)__builtin_ctzll(wrong);
 }
 
 static inline void put(struct evaluator *e, const fe_t *a, const fe_t *b, bool holds)
 {
-    if (e->a != NULL) {
-        *e->a++ = *a;
-        *e->b++ = *b;
-    } else if (!holds && e->bad_row == NO_ROW) {
-        e->bad_row = e->row;
-    }
+    note_wrong(e, !holds, 1);
+    if (e->a != NULL) write_row(e, a, b);
     e->row++;
 }
 
-static inline void put_small(struct evaluator *e, int a, int b, bool holds) { put(e, &e->small[a + 1], &e->small[b + 1], holds); }
-
 static void eval_bits(struct evaluator *e, const struct instance *at, const uint32_t *p)
 {
-    const uint32_t first = instance_var(at, p[1]) & ~VAR_AUX, count = p[0] >> 8;
-    if (e->a == NULL) { /* a bit is a bit */
-        e->row += count;
-        return;
+    const uint32_t count = p[0] >> 8;
+    for (uint32_t i = 0; i < count && e->a != NULL; i += 64) { /* nothing to check: a bit is a bit */
+        const unsigned n = count - i < 64 ? count - i : 64;
+        uint64_t v = lanes_of(e, at, p[1] + i, n);
+        for (unsigned j = 0; j < n; j++, v >>= 1) write_small(e, 1 - (int)(v & 1), (int)(v & 1));
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const int v = assignment_bit(e->w, first + i);
-        put_small(e, 1 - v, v, true);
+    e->row += count;
+}
+
+static inline int bit(uint64_t v, unsigned i) { return (int)(v >> i & 1); }
+
+static void eval_xor(struct evaluator *e, const struct instance *at, const uint32_t *p)
+{
+    const uint32_t count = p[0] >> 8;
+    for (uint32_t i = 0; i < count; i += 64) {
+        const unsigned n = count - i < 64 ? count - i : 64;
+        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n);
+        if (e->a == NULL) note_wrong(e, x ^ y ^ lanes_of(e, at, p[3] + i, n), 1);
+        for (unsigned j = 0; j < n && e->a != NULL; j++) write_small(e, 2 * bit(x, j), bit(y, j));
+        e->row += n;
     }
 }
 
-static inline void eval_xor(struct evaluator *e, const struct instance *at, const uint32_t *p)
+static void eval_and(struct evaluator *e, const struct instance *at, const uint32_t *p)
 {
-    const int x = (int)bit_of(e, at, p[1]), y = (int)bit_of(e, at, p[2]);
-    put_small(e, 2 * x, y, (uint32_t)(x ^ y) == bit_of(e, at, p[3]));
+    const uint32_t count = p[0] >> 8;
+    for (uint32_t i = 0; i < count; i += 64) {
+        const unsigned n = count - i < 64 ? count - i : 64;
+        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n);
+        if (e->a == NULL) note_wrong(e, (x & y) ^ lanes_of(e, at, p[3] + i, n), 1);
+        for (unsigned j = 0; j < n && e->a != NULL; j++) write_small(e, bit(x, j), bit(y, j));
+        e->row += n;
+    }
 }
 
-static inline void eval_and(struct evaluator *e, const struct instance *at, const uint32_t *p)
+static void eval_ch(struct evaluator *e, const struct instance *at, const uint32_t *p)
 {
-    const int x = (int)bit_of(e, at, p[1]), y = (int)bit_of(e, at, p[2]);
-    put_small(e, x, y, (uint32_t)(x & y) == bit_of(e, at, p[3]));
+    const uint32_t count = p[0] >> 8;
+    for (uint32_t i = 0; i < count; i += 64) {
+        const unsigned n = count - i < 64 ? count - i : 64;
+        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n), z = lanes_of(e, at, p[3] + i, n);
+        if (e->a == NULL) note_wrong(e, ((x & y) | (~x & z)) ^ lanes_of(e, at, p[4] + i, n), 1);
+        for (unsigned j = 0; j < n && e->a != NULL; j++) write_small(e, bit(y, j) - bit(z, j), bit(x, j));
+        e->row += n;
+    }
 }
 
-static inline void eval_ch(struct evaluator *e, const struct instance *at, const uint32_t *p)
+/* Pairs of rows: y * z = both, then (2 both - y - z) * x = both - r. */
+static void eval_maj(struct evaluator *e, const struct instance *at, const uint32_t *p)
 {
-    const int x = (int)bit_of(e, at, p[1]), y = (int)bit_of(e, at, p[2]), z = (int)bit_of(e, at, p[3]);
-    put_small(e, y - z, x, (y - z) * x == (int)bit_of(e, at, p[4]) - z);
-}
-
-static inline void eval_maj(struct evaluator *e, const struct instance *at, const uint32_t *p)
-{
-    const int x = (int)bit_of(e, at, p[1]), y = (int)bit_of(e, at, p[2]), z = (int)bit_of(e, at, p[3]);
-    const int both = (int)bit_of(e, at, p[4]), a = 2 * both - y - z;
-    const bool holds = a * x == both - (int)bit_of(e, at, p[5]);
-    if (a >= -1 && a <= 2) {
-        put_small(e, a, x, holds);
-    } else { /* -2: the two variables contradict each other */
-        fe_t two;
-        fe_neg(&two, &e->small[3]);
-        put(e, &two, &e->small[x + 1], holds);
+    const uint32_t count = p[0] >> 8;
+    const bool swap = (p[2] & REF_NOT) && !(p[3] & REF_NOT);
+    for (uint32_t i = 0; i < count; i += 32) {
+        const unsigned n = count - i < 32 ? count - i : 32;
+        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n), z = lanes_of(e, at, p[3] + i, n);
+        const uint64_t pairs = lanes_of(e, at, p[4] + 2 * i, 2 * n), r = even_bits(pairs), both = even_bits(pairs >> 1);
+        if (e->a == NULL) {
+            const uint64_t first = (y & z) ^ both, second = ~first & (both ^ r ^ (x & (y ^ z)));
+            const unsigned at_first = first != 0 ? 2 * (unsigned)__builtin_ctzll(first) : UINT32_MAX;
+            const unsigned at_second = second != 0 ? 2 * (unsigned)__builtin_ctzll(second) + 1 : UINT32_MAX;
+            if (first != 0 || second != 0) note_wrong(e, (uint64_t)1 << (at_first < at_second ? at_first : at_second), 1);
+        }
+        for (unsigned j = 0; j < n && e->a != NULL; j++) {
+            write_small(e, bit(swap ? z : y, j), bit(swap ? y : z, j));
+            write_small(e, 2 * bit(both, j) - bit(y, j) - bit(z, j), bit(x, j));
+        }
+        e->row += 2 * n;
     }
 }
 
@@ -95,29 +156,29 @@ static void value_of(const struct evaluator *e, const struct instance *at, fe_t 
 
 static void eval_pick(struct evaluator *e, const struct instance *at, const uint32_t *p)
 {
-    const uint32_t s = bit_of(e, at, p[1]);
+    const unsigned s = (unsigned)lanes_of(e, at, p[1], 1);
     fe_t x, y, z;
+    bool holds = true;
     value_of(e, at, &x, p[2]);
     value_of(e, at, &y, p[3]);
-    bool holds = true;
     if (e->a == NULL) {
         value_of(e, at, &z, p[4]);
         holds = fe_eq(&z, s ? &x : &y);
     }
     fe_sub(&y, &y, &x);
-    put(e, &y, &e->small[s + 1], holds);
+    put(e, &y, &e->small[s + 2], holds);
 }
 
-/* A sum of coefficients without reduction: bits select them, 2^64 of them fit. */
+/* A sum of elements without reduction. */
 struct wide_sum {
     uint64_t l[5];
 };
 
-static inline void wide_add(struct wide_sum *s, const fe_t *k, uint64_t mask)
+static inline void wide_add(struct wide_sum *s, const fe_t *k)
 {
     unsigned __int128 c = 0;
     for (int i = 0; i < 4; i++) {
-        c += (unsigned __int128)s->l[i] + (k->l[i] & mask);
+        c += (unsigned __int128)s->l[i] + k->l[i];
         s->l[i] = (uint64_t)c;
         c >>= 64;
     }
@@ -137,54 +198,130 @@ static void wide_reduce(fe_t *r, const struct wide_sum *s)
     fe_add(r, &low, &high);
 }
 
-static void dot(const struct evaluator *e, const struct instance *at, fe_t *out, const uint32_t *pairs, uint32_t count)
+/* A sum of products without reduction: half the work of reducing each. */
+struct wide_dot {
+    uint64_t l[9];
+};
+
+static inline void wide_multiply_add(struct wide_dot *s, const fe_t *x, const fe_int *y)
+{
+    for (int i = 0; i < 4; i++) {
+        unsigned __int128 c = 0;
+        for (int j = 0; j < 4; j++) {
+            c += (unsigned __int128)x->l[i] * y->l[j] + s->l[i + j];
+            s->l[i + j] = (uint64_t)c;
+            c >>= 64;
+        }
+        for (int j = i + 4; j < 9; j++) {
+            c += s->l[j];
+            s->l[j] = (uint64_t)c;
+            c >>= 64;
+        }
+    }
+}
+
+/* The sum divided by R, modulo r: the upper part as it stands and the lower part by one Montgomery multiplication. */
+static void wide_dot_reduce(fe_t *r, const struct wide_dot *s)
+{
+    const uint64_t one_words[4] = { 1, 0, 0, 0 };
+    struct wide_sum upper;
+    fe_t low, one;
+    memcpy(&low, s->l, sizeof low);
+    memcpy(&one, one_words, sizeof one);
+    memcpy(&upper, s->l + 4, sizeof upper);
+    fe_mul(&low, &one, &low);
+    wide_reduce(r, &upper);
+    fe_add(r, r, &low);
+}
+
+/* first_number: where the instance's numbers begin if all its variables are numbers, else AUX_IS_BIT. */
+static void dot(const struct evaluator *e, const struct instance *at, uint32_t first_number, fe_t *out, const uint32_t *pairs, uint32_t count)
 {
     struct wide_sum bits = { { 0 } };
-    fe_t numbers, product;
+    struct wide_dot numbers = { { 0 } };
     bool any_number = false;
-    fe_set_zero(&numbers);
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t var = instance_var(at, pairs[2 * i]);
+        const uint32_t ref = pairs[2 * i], var = instance_var(at, ref);
         const fe_t *k = &e->image->coefficients[pairs[2 * i + 1]];
-        uint32_t slot = AUX_IS_BIT;
-        fe_t v;
-        if (var == 0) {
-            wide_add(&bits, k, UINT64_MAX);
+        const fe_int *v = &e->w->inputs[var & VAR_AUX ? 0 : var];
+        if (first_number != AUX_IS_BIT && (ref & REF_KIND) == REF_LOCAL) {
+            v = &e->w->numbers[first_number + (ref & REF_INDEX)];
+        } else if (var == 0) {
+            wide_add(&bits, k);
             continue;
-        }
-        if (var & VAR_AUX) {
-            slot = aux_map_find(e->map, var & ~VAR_AUX);
+        } else if (var & VAR_AUX) {
+            const uint32_t slot = aux_map_find(e->map, var & ~VAR_AUX);
             if (slot == AUX_IS_BIT) {
-                wide_add(&bits, k, (uint64_t)0 - assignment_bit(e->w, var & ~VAR_AUX));
+                if (assignment_bit(e->w, var & ~VAR_AUX)) wide_add(&bits, k);
                 continue;
             }
-            memcpy(&v, &e->w->numbers[slot], sizeof v);
-        } else {
-            memcpy(&v, &e->w->inputs[var], sizeof v);
+            v = &e->w->numbers[slot];
         }
-        fe_mul(&product, k, &v); /* Montgomery times plain: plain */
-        fe_add(&numbers, &numbers, &product);
+        wide_multiply_add(&numbers, k, v); /* Montgomery times plain, divided by R: plain */
         any_number = true;
     }
     wide_reduce(out, &bits);
     if (any_number) {
+        fe_t sum;
         fe_int plain;
-        memcpy(&plain, &numbers, sizeof plain);
-        fe_from_int(&product, &plain);
-        fe_add(out, out, &product);
+        wide_dot_reduce(&sum, &numbers);
+        memcpy(&plain, &sum, sizeof plain);
+        fe_from_int(&sum, &plain);
+        fe_add(out, out, &sum);
     }
 }
 
-static void eval_general(struct evaluator *e, const struct instance *at, const uint32_t *p)
+/* The sum of runs: a plain integer below 2^256, since each run ends below 2^254. */
+static void runs_value(const struct evaluator *e, const struct instance *at, fe_t *out, const uint32_t *run, uint32_t count)
+{
+    fe_int sum;
+    memset(&sum, 0, sizeof sum);
+    for (; count > 0; count--, run += 2) {
+        const unsigned n = RUN_COUNT(run[1]), shift = RUN_SHIFT(run[1]), word = shift / 64;
+        uint64_t v;
+        if (RUN_STRIDE(run[1]) == 2) {
+            v = even_bits(lanes_of(e, at, run[0], n > 32 ? 64 : 2 * n - 1));
+            if (n > 32) v |= even_bits(lanes_of(e, at, run[0] + 64, 2 * (n - 32) - 1)) << 32;
+        } else {
+            v = lanes_of(e, at, run[0], n);
+        }
+        unsigned __int128 c = (unsigned __int128)v << shift % 64;
+        for (unsigned i = word; i < 4; i++) {
+            const unsigned __int128 s = (unsigned __int128)sum.l[i] + (uint64_t)c;
+            sum.l[i] = (uint64_t)s;
+            c = (c >> 64) + (uint64_t)(s >> 64);
+        }
+    }
+    fe_from_int(out, &sum);
+}
+
+static void eval_sums(struct evaluator *e, const struct instance *at, const uint32_t *p)
+{
+    const uint32_t *pairs = p + 4 + 2 * (size_t)p[1];
+    fe_t a, c;
+    bool holds = true;
+    runs_value(e, at, &a, p + 4, p[1]);
+    if (p[2] != 0) {
+        dot(e, at, AUX_IS_BIT, &c, pairs, p[2]);
+        fe_add(&a, &a, &c);
+    }
+    if (e->a == NULL) {
+        runs_value(e, at, &c, pairs + 2 * (size_t)p[2], p[3]);
+        holds = fe_eq(&a, &c);
+    }
+    put(e, &a, &e->small[3], holds);
+}
+
+static void eval_general(struct evaluator *e, const struct instance *at, uint32_t first_number, const uint32_t *p)
 {
     const uint32_t *pairs = p + 4;
     fe_t a, b, c, product;
     bool holds = true;
-    dot(e, at, &a, pairs, p[1]);
+    dot(e, at, first_number, &a, pairs, p[1]);
     pairs += 2 * (size_t)p[1];
-    dot(e, at, &b, pairs, p[2]);
+    dot(e, at, first_number, &b, pairs, p[2]);
     if (e->a == NULL) {
-        dot(e, at, &c, pairs + 2 * (size_t)p[2], p[3]);
+        dot(e, at, first_number, &c, pairs + 2 * (size_t)p[2], p[3]);
         fe_mul(&product, &a, &b);
         holds = fe_eq(&product, &c);
     }
@@ -196,13 +333,15 @@ static void eval_trail(struct evaluator *e, const struct instance *at, const uin
     for (uint32_t i = 0; i < p[0] >> 8; i++) {
         fe_t v;
         fe_from_int(&v, &e->w->inputs[at->input + p[1] + i]);
-        put(e, &v, &e->small[1], true);
+        put(e, &v, &e->small[2], true);
     }
 }
 
 static void eval_template(struct evaluator *e, const struct circuit_template *c, const struct instance *at)
 {
     const struct circuit_image *m = e->image;
+    const bool all_numbers = c->aux_count != 0 && c->number_count == c->aux_count;
+    const uint32_t first_number = all_numbers ? aux_map_find(e->map, at->aux) : AUX_IS_BIT;
     for (uint64_t i = c->rows_begin; i < c->rows_end; i += row_entry_words(m, m->rows + i)) {
         const uint32_t *p = m->rows + i;
         switch (p[0] & 0xff) {
@@ -212,7 +351,8 @@ static void eval_template(struct evaluator *e, const struct circuit_template *c,
         case ROW_CH: eval_ch(e, at, p); break;
         case ROW_MAJ: eval_maj(e, at, p); break;
         case ROW_PICK: eval_pick(e, at, p); break;
-        case ROW_GENERAL: eval_general(e, at, p); break;
+        case ROW_SUMS: eval_sums(e, at, p); break;
+        case ROW_GENERAL: eval_general(e, at, first_number, p); break;
         case ROW_TRAIL: eval_trail(e, at, p); break;
         default: {
             const struct circuit_template *callee = &m->templates[p[1]];
@@ -251,10 +391,11 @@ static void evaluate_one(void *context, size_t index, unsigned worker)
     struct evaluator e = { .image = m, .w = all->w, .map = all->map, .a = all->a, .b = all->b, .bad_row = NO_ROW };
     struct instance whole = { 0, 0, NULL, all->imports + (size_t)worker * (c->depth_imports + 1) };
     if (all->cancel != NULL && atomic_load(all->cancel)) return;
-    fe_set_zero(&e.small[1]);
-    fe_set_one(&e.small[2]);
-    fe_neg(&e.small[0], &e.small[2]);
-    fe_dbl(&e.small[3], &e.small[2]);
+    fe_set_zero(&e.small[2]);
+    fe_set_one(&e.small[3]);
+    fe_dbl(&e.small[4], &e.small[3]);
+    fe_neg(&e.small[1], &e.small[3]);
+    fe_neg(&e.small[0], &e.small[4]);
     if (index == 0) {
         eval_template(&e, c, &whole);
     } else {

@@ -5,7 +5,7 @@
 #include "circuits/gadgets/assign.h"
 
 /** a[i] = <A_i, w>, b[i] = <B_i, w> for every row, trailing rows included; Montgomery form.  Parts run in parallel on the task's pool.
- * In      rows of a and b: image_circuit(m)->row_count; what lies behind is left alone
+ * In      a, b  row_count elements each (image_circuit(m)->row_count); what lies behind is left alone
  * Errors  CUZK_CANCELLED, CUZK_NO_MEMORY
  * Cost    64 bytes written a row. */
 cuzk_status image_evaluate(const struct circuit_image *m, struct task *t, bls12_381_fr_t *a, bls12_381_fr_t *b, const struct assignment *w,

@@ -158,38 +158,73 @@ static void expand_bits(struct expander *e, const struct instance *at, const uin
 
 static void expand_xor(struct expander *e, const struct instance *at, const uint32_t *p)
 {
-    put(e, 0, instance_var(at, p[1]), COEFFICIENT_TWO);
-    put_bit(e, 1, at, p[2], false);
-    put_bit(e, 2, at, p[1], false);
-    put_bit(e, 2, at, p[2], false);
-    put_bit(e, 2, at, p[3], true);
-    emit(e);
+    for (uint32_t i = 0; i < p[0] >> 8; i++) {
+        put(e, 0, instance_var(at, p[1] + i), COEFFICIENT_TWO);
+        put_bit(e, 1, at, p[2] + i, false);
+        put_bit(e, 2, at, p[1] + i, false);
+        put_bit(e, 2, at, p[2] + i, false);
+        put_bit(e, 2, at, p[3] + i, true);
+        emit(e);
+    }
 }
 
 static void expand_and(struct expander *e, const struct instance *at, const uint32_t *p)
 {
-    for (int i = 0; i < 3; i++) put_bit(e, i, at, p[1 + i], false);
-    emit(e);
+    for (uint32_t i = 0; i < p[0] >> 8; i++) {
+        for (int side = 0; side < 3; side++) put_bit(e, side, at, p[1 + side] + i, false);
+        emit(e);
+    }
 }
 
 static void expand_ch(struct expander *e, const struct instance *at, const uint32_t *p)
 {
-    put_bit(e, 0, at, p[2], false);
-    put_bit(e, 0, at, p[3], true);
-    put_bit(e, 1, at, p[1], false);
-    put_bit(e, 2, at, p[4], false);
-    put_bit(e, 2, at, p[3], true);
-    emit(e);
+    for (uint32_t i = 0; i < p[0] >> 8; i++) {
+        put_bit(e, 0, at, p[2] + i, false);
+        put_bit(e, 0, at, p[3] + i, true);
+        put_bit(e, 1, at, p[1] + i, false);
+        put_bit(e, 2, at, p[4] + i, false);
+        put_bit(e, 2, at, p[3] + i, true);
+        emit(e);
+    }
 }
 
 static void expand_maj(struct expander *e, const struct instance *at, const uint32_t *p)
 {
-    put(e, 0, instance_var(at, p[4]), COEFFICIENT_TWO);
-    put_bit(e, 0, at, p[2], true);
-    put_bit(e, 0, at, p[3], true);
-    put_bit(e, 1, at, p[1], false);
-    put_bit(e, 2, at, p[4], false);
-    put_bit(e, 2, at, p[5], true);
+    for (uint32_t i = 0; i < p[0] >> 8; i++) {
+        const uint32_t a = p[1] + i, b = p[2] + i, c = p[3] + i, r = p[4] + 2 * i, t = r + 1;
+        const bool swap = (b & REF_NOT) && !(c & REF_NOT);
+        put_bit(e, 0, at, swap ? c : b, false);
+        put_bit(e, 1, at, swap ? b : c, false);
+        put_bit(e, 2, at, t, false);
+        emit(e);
+        put(e, 0, instance_var(at, t), COEFFICIENT_TWO);
+        put_bit(e, 0, at, b, true);
+        put_bit(e, 0, at, c, true);
+        put_bit(e, 1, at, a, false);
+        put_bit(e, 2, at, t, false);
+        put_bit(e, 2, at, r, true);
+        emit(e);
+    }
+}
+
+static void put_runs(struct expander *e, int side, const struct instance *at, const uint32_t *run, uint32_t count)
+{
+    for (; count > 0; count--, run += 2)
+        for (uint32_t i = 0; i < RUN_COUNT(run[1]); i++)
+            put(e, side, instance_var(at, run[0] + i * RUN_STRIDE(run[1])), coefficient_power(RUN_SHIFT(run[1]) + i));
+}
+
+static void put_pairs(struct expander *e, int side, const struct instance *at, const uint32_t *pair, uint32_t count)
+{
+    for (; count > 0; count--, pair += 2) put(e, side, instance_var(at, pair[0]), pair[1]);
+}
+
+static void expand_sums(struct expander *e, const struct instance *at, const uint32_t *p)
+{
+    put_runs(e, 0, at, p + 4, p[1]);
+    put_pairs(e, 0, at, p + 4 + 2 * (size_t)p[1], p[2]);
+    put(e, 1, 0, COEFFICIENT_ONE);
+    put_runs(e, 2, at, p + 4 + 2 * ((size_t)p[1] + p[2]), p[3]);
     emit(e);
 }
 
@@ -206,8 +241,10 @@ static void expand_pick(struct expander *e, const struct instance *at, const uin
 static void expand_general(struct expander *e, const struct instance *at, const uint32_t *p)
 {
     const uint32_t *pair = p + 4;
-    for (int side = 0; side < 3; side++)
-        for (uint32_t i = 0; i < p[1 + side]; i++, pair += 2) put(e, side, instance_var(at, pair[0]), pair[1]);
+    for (int side = 0; side < 3; side++) {
+        put_pairs(e, side, at, pair, p[1 + side]);
+        pair += 2 * (size_t)p[1 + side];
+    }
     emit(e);
 }
 
@@ -231,6 +268,7 @@ static void expand_template(struct expander *e, const struct circuit_template *c
         case ROW_CH: expand_ch(e, at, p); break;
         case ROW_MAJ: expand_maj(e, at, p); break;
         case ROW_PICK: expand_pick(e, at, p); break;
+        case ROW_SUMS: expand_sums(e, at, p); break;
         case ROW_GENERAL: expand_general(e, at, p); break;
         case ROW_TRAIL: expand_trail(e, at, p); break;
         default: {

@@ -21,20 +21,28 @@ enum { REF_LOCAL = 0u << 30, REF_IMPORT = 1u << 30, REF_INPUT = 2u << 30, REF_ON
 /* The same in the whole circuit: the index, with bit 31 set for an auxiliary variable.  Input 0 is the constant 1. */
 #define VAR_AUX 0x80000000u
 
-/* One entry of a row stream: class | count << 8, then its words.  <A> * <B> = <C>. */
+/* One entry of a row stream: class | count << 8, then its words.  <A> * <B> = <C>.  An entry stands for count successive rows (or
+ * pairs of rows), whose references grow by one from row to row: a word's 32 lanes are one entry or a few. */
 enum row_class {
-    ROW_BITS,    /* first; count rows (1 - v) * v = 0 of successive variables */
+    ROW_BITS,    /* v: (1 - v) * v = 0 */
     ROW_XOR,     /* p q c: 2p * q = p + q - c */
     ROW_AND,     /* a b c: a * b = c, a and b Booleans */
     ROW_CH,      /* a b c r: (b - c) * a = r - c, Booleans */
-    ROW_MAJ,     /* a b c t r: (2t - b - c) * a = t - r, Booleans */
-    ROW_PICK,    /* s a b c: (b - a) * s = b - c, s a Boolean */
-    ROW_GENERAL, /* A, B and C counts, then (ref, coefficient) pairs, sorted and merged within the template */
+    ROW_MAJ,     /* a b c r: two rows with t = r + 1, b * c = t (a negated b behind a plain c) and (2t - b - c) * a = t - r; r grows by
+                  * two */
+    ROW_PICK,    /* s a b c: (b - a) * s = b - c, s a Boolean; count is 1 */
+    ROW_SUMS,    /* numbers of A's runs, A's pairs and C's runs, then these: sum * 1 = sum; count is 1.  A run is a ref and
+                  * count | stride << 8 | shift << 16: variables ref, ref + stride, ... times 2^shift, 2^(shift + 1), ...; a pair is a
+                  * ref and a coefficient */
+    ROW_GENERAL, /* numbers of A's, B's and C's pairs, then these, sorted and merged within the template; count is 1 */
     ROW_CALL,    /* template, first aux, first input, first row, then a ref for each of its imports; count 1: independent of its
-                  * siblings, so that all such may run at once */
-    ROW_TRAIL,   /* first input; count rows v * 0 = 0 */
+                  * siblings, so that all such may run at once; else 0 */
+    ROW_TRAIL,   /* v, an input's number: v * 0 = 0 */
     ROW_CLASS_COUNT
 };
+#define RUN_COUNT(run)  ((run)&0xff)
+#define RUN_STRIDE(run) ((run) >> 8 & 0xff)
+#define RUN_SHIFT(run)  ((run) >> 16)
 
 /* One step of a witness program.  Words are 32-bit registers of the running template, numbers are field elements in the order in
  * which the circuit allocates them.  "emits": appends the bits to the bitmap of all variables. */
@@ -108,14 +116,15 @@ struct circuit_image {
     uint64_t arguments_size;
     uint32_t *number_aux;
     uint64_t number_aux_size;
-    bls12_381_fr_t *coefficients; /* dictionary, Montgomery form; 0 is 1, 1 is -1, 2 is 2 */
+    bls12_381_fr_t *coefficients; /* dictionary, Montgomery form: 1, -1, then 2, 4, ... 2^253, then others */
     uint32_t coefficient_count;
     /* Derived from the above when an image is built or loaded. */
     struct circuit_part *parts;
     uint32_t part_count;
     uint32_t number_total, source_number_total, source_word_total; /* parts included */
 };
-enum { COEFFICIENT_ONE = 0, COEFFICIENT_MINUS_ONE = 1, COEFFICIENT_TWO = 2 };
+enum { COEFFICIENT_ONE = 0, COEFFICIENT_MINUS_ONE = 1, COEFFICIENT_TWO = 2, COEFFICIENT_BITS = 254 };
+static inline uint32_t coefficient_power(unsigned shift) { return shift == 0 ? COEFFICIENT_ONE : shift + 1; } /* of 2^shift */
 
 static inline const struct circuit_template *image_circuit(const struct circuit_image *m) { return &m->templates[m->template_count - 1]; }
 
@@ -134,10 +143,10 @@ cuzk_status image_load(struct circuit_image *out, struct task *t, struct span fi
 /* How many stream words one entry takes; used by every walk over a row stream. */
 static inline uint64_t row_entry_words(const struct circuit_image *m, const uint32_t *entry)
 {
-    static const uint8_t fixed[ROW_CLASS_COUNT] = { 2, 4, 4, 5, 6, 5, 4, 5, 2 };
+    static const uint8_t fixed[ROW_CLASS_COUNT] = { 2, 4, 4, 5, 5, 5, 4, 4, 5, 2 };
     const uint32_t class = entry[0] & 0xff;
     uint64_t words = fixed[class];
-    if (class == ROW_GENERAL) words += 2 * ((uint64_t)entry[1] + entry[2] + entry[3]);
+    if (class == ROW_SUMS || class == ROW_GENERAL) words += 2 * ((uint64_t)entry[1] + entry[2] + entry[3]);
     if (class == ROW_CALL) words += m->templates[entry[1]].import_count;
     return words;
 }

@@ -45,34 +45,59 @@ static void check_row_call(struct walk *w, const uint32_t *p)
     w->rows += callee->row_count;
 }
 
+/* count references ref, ref + stride, ... */
+static void check_refs(struct walk *w, uint32_t ref, uint64_t count, uint64_t stride)
+{
+    const uint64_t last = (ref & REF_INDEX) + (count - 1) * stride;
+    if (!require(w, count >= 1 && last <= REF_INDEX, "a run of references that leaves their range")) return;
+    check_ref(w, ref);
+    check_ref(w, (ref & ~REF_INDEX) | (uint32_t)last);
+}
+
+static void check_runs(struct walk *w, const uint32_t *run, uint64_t count)
+{
+    for (; count > 0; count--, run += 2) {
+        check_refs(w, run[0], RUN_COUNT(run[1]), RUN_STRIDE(run[1]));
+        require(w, RUN_COUNT(run[1]) <= 36 && RUN_STRIDE(run[1]) >= 1 && RUN_STRIDE(run[1]) <= 2 && RUN_COUNT(run[1]) + RUN_SHIFT(run[1]) <= COEFFICIENT_BITS &&
+                       (run[0] & REF_NOT) == 0 && (run[0] & REF_KIND) != REF_ONE,
+                "a run that is none");
+    }
+}
+
+static void check_pairs(struct walk *w, const uint32_t *pair, uint64_t count)
+{
+    for (; count > 0; count--, pair += 2) {
+        check_ref(w, pair[0]);
+        require(w, pair[1] < w->m->coefficient_count, "a coefficient that is not in the dictionary");
+    }
+}
+
 static void check_row(struct walk *w, const uint32_t *p)
 {
     const uint32_t class = p[0] & 0xff, count = p[0] >> 8;
-    static const uint8_t refs[ROW_CLASS_COUNT] = { [ROW_XOR] = 3, [ROW_AND] = 3, [ROW_CH] = 4, [ROW_MAJ] = 5, [ROW_PICK] = 4 };
+    static const uint8_t refs[ROW_CLASS_COUNT] = { [ROW_XOR] = 3, [ROW_AND] = 3, [ROW_CH] = 4, [ROW_MAJ] = 3, [ROW_PICK] = 4 };
     switch (class) {
     case ROW_BITS:
-        require(w, (p[1] & (REF_KIND | REF_NOT)) == REF_LOCAL && (uint64_t)(p[1] & REF_INDEX) + count <= w->c->aux_count,
-                "bits that are not variables of their template");
-        w->rows += count;
+        require(w, (p[1] & (REF_KIND | REF_NOT)) == REF_LOCAL, "bits that are not variables of their template");
+        check_refs(w, p[1], count, 1);
         break;
-    case ROW_TRAIL:
-        require(w, (uint64_t)p[1] + count <= w->c->input_count, "a trailing row of an input that there is not");
-        w->rows += count;
+    case ROW_TRAIL: require(w, (uint64_t)p[1] + count <= w->c->input_count, "a trailing row of an input that there is not"); break;
+    case ROW_CALL: check_row_call(w, p); return;
+    case ROW_SUMS:
+        check_runs(w, p + 4, p[1]);
+        check_pairs(w, p + 4 + 2 * (size_t)p[1], p[2]);
+        check_runs(w, p + 4 + 2 * ((size_t)p[1] + p[2]), p[3]);
         break;
-    case ROW_CALL: check_row_call(w, p); break;
-    case ROW_GENERAL: {
-        const uint64_t terms = (uint64_t)p[1] + p[2] + p[3];
-        for (uint64_t i = 0; i < terms; i++) {
-            check_ref(w, p[4 + 2 * i]);
-            require(w, p[5 + 2 * i] < w->m->coefficient_count, "a coefficient that is not in the dictionary");
-        }
-        w->rows++;
-        break;
-    }
+    case ROW_GENERAL: check_pairs(w, p + 4, (uint64_t)p[1] + p[2] + p[3]); break;
     default:
-        for (uint32_t i = 1; i <= refs[class]; i++) check_ref(w, p[i]);
-        w->rows++;
+        for (uint32_t i = 1; i <= refs[class]; i++) check_refs(w, p[i], count, 1);
+        if (class == ROW_MAJ) {
+            require(w, (p[4] & (REF_KIND | REF_NOT)) == REF_LOCAL, "a majority that is not a variable of its template");
+            check_refs(w, p[4], 2 * (uint64_t)count, 1);
+        }
     }
+    if (class == ROW_PICK || class == ROW_SUMS || class == ROW_GENERAL) require(w, count == 1, "several rows where one is meant");
+    w->rows += class == ROW_MAJ ? 2 * (uint64_t)count : count;
 }
 
 static void check_rows(struct walk *w)
@@ -84,7 +109,7 @@ static void check_rows(struct walk *w)
         const uint32_t *p = m->rows + i;
         const uint64_t left = c->rows_end - i;
         const uint32_t class = p[0] & 0xff;
-        if (class >= ROW_CLASS_COUNT || left < (class == ROW_GENERAL ? 4 : 2) || (class == ROW_CALL && p[1] >= w->id)) {
+        if (class >= ROW_CLASS_COUNT || left < (class == ROW_GENERAL || class == ROW_SUMS ? 4 : 2) || (class == ROW_CALL && p[1] >= w->id)) {
             require(w, false, "a row of no known class, or a call of a later template");
             return;
         }
@@ -247,9 +272,8 @@ static void check_numbers(struct walk *w)
     const struct circuit_template *c = w->c;
     if (!require(w, c->numbers_begin <= m->number_aux_size && c->number_count <= m->number_aux_size - c->numbers_begin, "numbers outside the file"))
         return;
-    const uint32_t *aux = m->number_aux + c->numbers_begin;
-    for (uint32_t i = 0; i < c->number_count; i++)
-        require(w, aux[i] < c->aux_count && (i == 0 || aux[i] > aux[i - 1]), "numbers out of order");
+    for (uint64_t i = c->numbers_begin; i < c->numbers_begin + c->number_count; i++)
+        require(w, m->number_aux[i] < c->aux_count && (i == c->numbers_begin || m->number_aux[i] > m->number_aux[i - 1]), "numbers out of order");
 }
 
 static void check_template(struct walk *w)
@@ -269,7 +293,7 @@ static void check_template(struct walk *w)
 
 cuzk_status image_sound(struct circuit_image *m, struct task *t)
 {
-    if (m->template_count == 0 || m->coefficient_count < 3) return FAIL(t, CUZK_MALFORMED, "a circuit image without templates or coefficients");
+    if (m->template_count == 0 || m->coefficient_count < COEFFICIENT_BITS + 1) return FAIL(t, CUZK_MALFORMED, "a circuit image without templates or coefficients");
     for (uint32_t i = 0; i < m->coefficient_count; i++) {
         bls12_381_fr_int raw; /* Montgomery words obey the same bound; a zero would be a term that is none */
         memcpy(&raw, &m->coefficients[i], sizeof raw);

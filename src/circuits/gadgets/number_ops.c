@@ -53,7 +53,7 @@ struct number number_pick(struct builder *b, const struct word *w, unsigned lane
     const struct step s = { .code = STEP_PICK, .dst = w->reg, .a = x.slot, .b = y.slot, .c = lane };
     builder_step(b, &s, NULL, 0);
     const struct number n = builder_number(b);
-    const uint32_t words[5] = { ROW_PICK, w->lane[lane], x.ref, y.ref, n.ref };
+    const uint32_t words[5] = { ROW_PICK | 1u << 8, w->lane[lane], x.ref, y.ref, n.ref };
     builder_row_words(b, words, 5, 1);
     return n;
 }
