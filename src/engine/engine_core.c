@@ -284,6 +284,7 @@ static cuzk_status could_ever_run(struct engine_core *c, struct task *t, const s
     for (int k = 0; k < BYTES_KINDS; k++) total.of[k] = c->budget.total.of[k] - c->fixed.of[k];
     budget_init(&available, &total);
     core_job_bytes(&need, j->circuit);
+    if (j->durable) need.of[BYTES_HEAP] += j->payload_bytes; /* after a restart it is read for each run */
     snprintf(who, sizeof who, "a job on circuit %s", j->circuit->name);
     TRY(budget_fits(t, &available, &need, who));
     if (j->payload_bytes <= c->options.payload_bytes) return CUZK_OK;
@@ -412,6 +413,8 @@ static void acceptance_failed(struct engine_core *c, struct job *j, const struct
 
 static void resume(struct engine_core *c, struct job *j, uint64_t now_ns)
 {
+    struct task t;
+
     j->sequence = c->next_sequence++;
     j->submit_ns = j->submit_ns == 0 ? now_ns : j->submit_ns;
     j->recorded = true;
@@ -426,6 +429,9 @@ static void resume(struct engine_core *c, struct job *j, uint64_t now_ns)
     c->counters.resumed++;
     accepted(c, j, now_ns);
     c->counters.accepted--; /* that was then */
+    task_init(&t);
+    if (could_ever_run(c, &t, j) != CUZK_OK) core_finish(c, j, JOB_FAILED, t.error.status, &t.error, now_ns); /* the budget has shrunk */
+    if (j->parts_done == j->part_count) core_part_done(c, j, 0, now_ns);
 }
 
 static void journaled(struct engine_core *c, const struct event *e, uint64_t now_ns)

@@ -71,7 +71,8 @@ struct event {
     struct job *job;
     struct waiter *waiter;
     const char *id, *circuit;
-    void *told, *context;
+    told_any *told;
+    void *context;
     unsigned records;
     cuzk_status status;
     uint32_t lane;
@@ -79,6 +80,7 @@ struct event {
     const struct error *error;   /* status != OK */
     struct part_output output;   /* PART_RAN, proved: owned from here */
     void *carry;                 /* PART_RAN, synthesised: owned from here */
+    bool carry_freed;            /* PART_RAN, proved: the lane has freed the part's carry */
     struct stored_key *key;
     void *loaded;
     struct bytes bytes;

@@ -11,10 +11,13 @@
 
 enum job_state { JOB_ACCEPTING, JOB_QUEUED, JOB_STARTED, JOB_RECORDING, JOB_ENDED };
 
+typedef void told_any(void);
+
 /* Somebody who wants to know; made by the caller's thread, owned by the job (or by the core) until told. */
 struct waiter {
     struct waiter *next;
-    void *told, *context;     /* job_told or key_told; opaque to the core, which compares them */
+    told_any *told;           /* a job_told or key_told; the core only compares it and */
+    void *context;            /* this */
     uint64_t deadline_ns;     /* 0: none */
     bool of_submit, joined;   /* told when the job is accepted, not when it ends */
 };
@@ -76,6 +79,7 @@ struct job {
 
     struct job *next_by_id, *next_by_request; /* buckets */
     struct job *newer, *older;                /* all jobs, by arrival */
+    bool in_records;                          /* the shell's: in its list of what is to be written */
     struct job *journal_next, *shelf_next;
 };
 

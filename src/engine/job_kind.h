@@ -21,6 +21,7 @@ struct circuit {
     struct bytes prove_bytes;     /* that a part takes in addition while it is proved */
     unsigned table_id;            /* what a device keeps once such a job has run, shared by circuits of the same id ... */
     uint64_t table_bytes;         /* ... and its heap bytes; 0: nothing */
+    uint64_t note;                /* of the kind's own, from measure */
 };
 
 /* Where a part runs. */

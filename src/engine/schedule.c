@@ -429,6 +429,7 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
     struct part_output output = e->output;
     const bool synthesis = l->synthesis, ran = e->outcome == PART_RAN;
 
+    if (e->carry_freed) *(l->detached ? &l->carry : &p->carry) = NULL;
     if (l->detached) {
         if (e->carry != NULL) j->circuit->kind->carry_free(e->carry);
         part_output_free(&output);

@@ -501,6 +501,14 @@ static void memory_lost(struct world *w)
 void world_crash(struct world *w)
 {
     w->crashes++;
+    for (size_t i = 0; i < w->job_count; i++) {
+        struct client_job *j = &w->jobs[i];
+        const struct job *job = core_find(&w->core, j->id);
+        const struct row *r = row_of(w, j->id);
+        if (r == NULL || j->end == JOB_UNFINISHED || r->end == j->end) continue;
+        check(job != NULL && job->dirty, "an end was told before the journal had it, and the disk was not at fault");
+        j->end = JOB_UNFINISHED; /* it is done again */
+    }
     memory_lost(w);
     for (size_t i = 0; i < w->job_count; i++) {
         struct client_job *j = &w->jobs[i];

@@ -7,6 +7,7 @@
 
 static atomic_uint_least64_t calls;
 static atomic_uint_least64_t fails_at = UINT64_MAX;
+static atomic_uint_least64_t fails_every, sums, wrong_every;
 static atomic_int fails_with;
 
 void fault_arm(uint64_t n, cuzk_status status)
@@ -16,8 +17,16 @@ void fault_arm(uint64_t n, cuzk_status status)
     atomic_store(&fails_at, n);
 }
 
+void fault_every(uint64_t n, cuzk_status status, uint64_t wrong_n)
+{
+    atomic_store(&fails_with, (int)status);
+    atomic_store(&fails_every, n);
+    atomic_store(&wrong_every, wrong_n);
+}
+
 uint64_t fault_disarm(void)
 {
+    fault_every(0, CUZK_OK, 0);
     atomic_store(&fails_at, UINT64_MAX);
     return atomic_load(&calls);
 }
@@ -25,8 +34,8 @@ uint64_t fault_disarm(void)
 /* Counts a call; fails if it is the one. */
 static cuzk_status count(struct task *t, const char *call)
 {
-    const uint64_t n = atomic_fetch_add(&calls, 1);
-    if (n != atomic_load(&fails_at)) return CUZK_OK;
+    const uint64_t n = atomic_fetch_add(&calls, 1), every = atomic_load(&fails_every);
+    if (n != atomic_load(&fails_at) && (every == 0 || (n + 1) % every != 0)) return CUZK_OK;
     return FAIL(t, (cuzk_status)atomic_load(&fails_with), "fault injected at backend call %llu, %s",
                 (unsigned long long)n, call);
 }
@@ -126,8 +135,13 @@ static cuzk_status fault_msm(struct stream *s, struct task *t, const struct msm_
                              const struct buffer *points, size_t points_offset, const struct buffer *scalars,
                              size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
 {
+    const struct group *g = p->curve->group[p->group];
+    const uint64_t every = atomic_load(&wrong_every);
+
     TRY(count(t, "msm"));
-    return backend_cpu.msm(s, t, p, out, points, points_offset, scalars, scalars_offset, gather, workspace);
+    TRY(backend_cpu.msm(s, t, p, out, points, points_offset, scalars, scalars_offset, gather, workspace));
+    if (every != 0 && (atomic_fetch_add(&sums, 1) + 1) % every == 0) g->jac_add_aff(out, out, &g->generator);
+    return CUZK_OK;
 }
 
 static cuzk_status fault_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,

@@ -10,6 +10,10 @@ extern const struct backend backend_fault;
  * The count starts anew. */
 void fault_arm(uint64_t n, cuzk_status status);
 
+/** From now on every n-th fallible call returns status (n 0: none), and every wrong_n-th multi-scalar multiplication gives a point of
+ * the group that is not the sum (0: none). */
+void fault_every(uint64_t n, cuzk_status status, uint64_t wrong_n);
+
 /** Lets every call work.  Returns the number of calls since fault_arm: a sweep over n ends when it is not above n. */
 uint64_t fault_disarm(void);
 

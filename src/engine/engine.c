@@ -1,0 +1,720 @@
+/* The engine's shell: threads, files and callbacks around the core, which decides everything.
+ *
+ * The second story of this source.  A request comes in through engine_submit (any thread: validate, digest, write the payload),
+ * becomes an event in the mailbox, and then, on the engine's thread:
+ *
+ *     mailbox -> core_step (engine_core.c: jobs, waiters, keys; schedule.c: lanes, parts, memory)
+ *             -> actions: orders to lanes and to the loader (lane_thread.c), records for the journal, answers for callbacks
+ *             -> after a batch of events one transaction (journal.c), and what waited for it is told to the core
+ *
+ * so an answer that a job is accepted, or done, leaves only when the journal has it. */
+#include "engine/engine.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mailbox.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "engine/engine_core.h"
+#include "engine/engine_view.h"
+#include "engine/journal.h"
+#include "engine/lane_thread.h"
+#include "engine/payload_file.h"
+#include "hash/sha256.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_MOST    256                    /* events between two transactions */
+#define HALT_GRACE_NS (90ull * 1000000000)   /* for lanes to stop when the engine is closed: more than the core's own patience */
+#define MS            1000000ull
+
+struct engine {
+    struct engine_core core;
+    struct mailbox mailbox;
+    pthread_t thread;
+    bool thread_runs;
+    struct circuit *circuits;
+    size_t circuit_count;
+    const struct backend *backend;
+    struct device *device;
+    struct pool *pool;
+    struct lane_thread *lanes;
+    uint32_t lane_count;
+    struct loader loader;
+    struct journal *journal;      /* NULL: nothing is durable */
+    uint64_t job_ttl_ms;
+    /* the engine's thread's own */
+    struct job *records;          /* linked by journal_next */
+    struct job *destroys;         /* likewise, once they are in no other list */
+    struct envelope close;
+    uint64_t close_timeout_ns;
+    uint64_t close_ns;            /* when to stop what runs; 0: not closing */
+};
+
+struct client_message {
+    struct envelope envelope;
+    struct waiter *waiter;
+    char text[ENGINE_NAME_BYTES > JOB_ID_BYTES ? ENGINE_NAME_BYTES : JOB_ID_BYTES];
+    view_told *look;
+    void *look_context;
+};
+
+/* -- actions ------------------------------------------------------------------------------------------------------------ */
+
+static void push(struct job **list, struct job *j)
+{
+    j->journal_next = *list;
+    *list = j;
+}
+
+static void note(const struct action *a)
+{
+    struct task t;
+
+    task_init(&t);
+    t.tag = a->job != NULL ? a->job->id : NULL;
+    log_line(&t, (enum log_level)a->level, "%s", a->text);
+}
+
+static void on_act(void *context, const struct action *a)
+{
+    struct engine *e = context;
+    const size_t key = a->key != NULL ? (size_t)(a->key - e->core.store.keys) : 0;
+
+    switch (a->kind) {
+    case ACT_RUN:
+        lane_thread_run(&e->lanes[a->lane], a->job, a->part, a->synthesis, e->core.store.keys[a->job->circuit_index].key,
+                        &e->core.lanes.lanes[a->lane].held);
+        break;
+    case ACT_STOP: lane_thread_stop(&e->lanes[a->lane]); break;
+    case ACT_TEST: lane_thread_test(&e->lanes[a->lane]); break;
+    case ACT_LOAD: loader_order(&e->loader, key, ORDER_LOAD, a->key); break;
+    case ACT_FREE_KEY: loader_order(&e->loader, key, ORDER_UNLOAD, a->key); break;
+    case ACT_RECORD:
+        if (a->job->in_records) break;
+        a->job->in_records = true;
+        push(&e->records, a->job);
+        break;
+    case ACT_DROP_PAYLOAD:
+        if (e->journal != NULL) payload_file_remove(journal_folder(e->journal), a->job);
+        break;
+    case ACT_DESTROY:
+        if (a->job->durable && e->journal != NULL && !a->job->settled) payload_file_remove(journal_folder(e->journal), a->job);
+        push(&e->destroys, a->job);
+        break;
+    case ACT_TELL:
+        ((job_told *)a->waiter->told)(a->waiter->context, a->answer);
+        free(a->waiter);
+        break;
+    case ACT_TELL_KEY:
+        ((key_told *)a->waiter->told)(a->waiter->context, a->key_answer);
+        free(a->waiter);
+        break;
+    case ACT_NOTE: note(a); break;
+    }
+}
+
+/* -- the journal -------------------------------------------------------------------------------------------------------- */
+
+static cuzk_status write_job(struct engine *e, struct task *t, struct job *j)
+{
+    if (j->record & RECORD_ACCEPT) TRY(journal_accept(e->journal, t, j));
+    if (j->record & RECORD_PARTS) TRY(journal_parts(e->journal, t, j));
+    if (j->record & RECORD_END) TRY(journal_end(e->journal, t, j));
+    if (j->record & RECORD_FORGET) TRY(journal_forget(e->journal, t, j));
+    return CUZK_OK;
+}
+
+static cuzk_status write_list(struct engine *e, struct task *t, struct job *list)
+{
+    TRY(journal_begin(e->journal, t));
+    for (struct job *j = list; j != NULL; j = j->journal_next) TRY(write_job(e, t, j));
+    return journal_commit(e->journal, t);
+}
+
+/* Writes what has been asked for, all in one transaction, and tells the core how it went; until nothing more is asked. */
+static void flush(struct engine *e)
+{
+    while (e->records != NULL) {
+        struct job *list = e->records, *next;
+        struct task t;
+
+        e->records = NULL;
+        task_init(&t);
+        const cuzk_status status = write_list(e, &t, list);
+        if (status != CUZK_OK) journal_rollback(e->journal);
+        for (struct job *j = list; j != NULL; j = next) {
+            const struct event told = { .kind = EVENT_JOURNALED, .job = j, .records = j->record, .status = status, .error = &t.error };
+            next = j->journal_next;
+            j->record = RECORD_NOTHING;
+            j->in_records = false;
+            for (unsigned i = 0; status == CUZK_OK && i < j->part_count; i++) j->parts[i].unrecorded = false;
+            core_step(&e->core, &told, clock_now_ns());
+        }
+    }
+    while (e->destroys != NULL) {
+        struct job *j = e->destroys;
+        e->destroys = j->journal_next;
+        job_destroy(j);
+    }
+}
+
+/* -- the thread --------------------------------------------------------------------------------------------------------- */
+
+static void begin_close(struct engine *e)
+{
+    const struct event drain = { .kind = EVENT_DRAIN };
+    const uint64_t now_ns = clock_now_ns();
+
+    core_step(&e->core, &drain, now_ns);
+    e->close_ns = now_ns + e->close_timeout_ns;
+}
+
+static void read_envelope(struct engine *e, struct envelope *m)
+{
+    struct client_message *client = (struct client_message *)(void *)m;
+
+    switch (m->kind) {
+    case ENVELOPE_EVENT: core_step(&e->core, &m->event, clock_now_ns()); break;
+    case ENVELOPE_LOOK: engine_view_tell(&e->core, e->lanes, client->look, client->look_context, clock_now_ns()); break;
+    case ENVELOPE_CLOSE: begin_close(e); break;
+    }
+    if (m->owned) free(client);
+}
+
+static int wait_ms(const struct engine *e)
+{
+    const uint64_t now_ns = clock_now_ns();
+    uint64_t due_ns = core_due_ns(&e->core);
+
+    if (e->close_ns != 0 && now_ns + 20 * MS < due_ns) due_ns = now_ns + 20 * MS;
+    if (due_ns == UINT64_MAX) return -1;
+    if (due_ns <= now_ns) return 0;
+    const uint64_t ms = (due_ns - now_ns) / MS + 1;
+    return ms < 1000000 ? (int)ms : 1000000;
+}
+
+/* Whether the engine has come to its end.  Stops what runs when the time to finish is over. */
+static bool closing_done(struct engine *e)
+{
+    const struct event halt = { .kind = EVENT_HALT };
+    const uint64_t now_ns = clock_now_ns();
+
+    if (e->close_ns == 0) return false;
+    if (!e->core.halted && (core_drained(&e->core) || now_ns >= e->close_ns)) {
+        core_step(&e->core, &halt, now_ns);
+        flush(e);
+        e->close_ns = now_ns;
+    }
+    return e->core.halted && (core_quiet(&e->core) || now_ns >= e->close_ns + HALT_GRACE_NS);
+}
+
+static void *engine_main(void *context)
+{
+    const struct event tick = { .kind = EVENT_TICK };
+    struct engine *e = context;
+
+    flush(e);
+    while (!closing_done(e)) {
+        struct message *m = mailbox_take(&e->mailbox, wait_ms(e));
+        for (int i = 0; m != NULL; i++) {
+            read_envelope(e, (struct envelope *)(void *)m);
+            m = i < BATCH_MOST ? mailbox_take(&e->mailbox, 0) : NULL;
+        }
+        if (core_due_ns(&e->core) <= clock_now_ns()) core_step(&e->core, &tick, clock_now_ns());
+        flush(e);
+    }
+    for (struct message *m; (m = mailbox_take(&e->mailbox, 0)) != NULL;) read_envelope(e, (struct envelope *)(void *)m);
+    flush(e);
+    return NULL;
+}
+
+/* -- opening ------------------------------------------------------------------------------------------------------------ */
+
+static cuzk_status bad_option(struct task *t, const char *name, const char *why)
+{
+    const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "%s %s", name, why);
+
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, name, NULL);
+    return status;
+}
+
+static cuzk_status check_options(struct task *t, const struct engine_options *o)
+{
+    if (o->lane_count > 64) return bad_option(t, "lane_count", "is above 64");
+    if (o->queue_most == 0) return bad_option(t, "queue_most", "is 0: nothing could be accepted");
+    if (o->attempts_most == 0 || o->attempts_most > 8) return bad_option(t, "attempts_most", "is not 1 to 8");
+    if (o->lane_strikes_most > LANE_STRIKES_KEPT) return bad_option(t, "lane_strikes_most", "is above 16");
+    for (size_t i = 0; i < o->circuit_count; i++) {
+        const struct engine_circuit *c = &o->circuits[i];
+        if (c->name == NULL || c->kind == NULL || c->key_path == NULL) return bad_option(t, "circuits", "has one without name, kind or key");
+        if (strlen(c->name) >= ENGINE_NAME_BYTES) return bad_option(t, "circuits", "has a name of more than 63 bytes");
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(o->circuits[k].name, c->name) == 0) return bad_option(t, "circuits", "has one name twice");
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status copy_circuits(struct engine *e, struct task *t, const struct engine_options *o)
+{
+    e->circuits = calloc(o->circuit_count + 1, sizeof *e->circuits);
+    if (e->circuits == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a table of circuits");
+    e->circuit_count = o->circuit_count;
+    for (size_t i = 0; i < o->circuit_count; i++) {
+        struct circuit *c = &e->circuits[i];
+        c->kind = o->circuits[i].kind;
+        c->preload = o->circuits[i].preload;
+        c->name = strdup(o->circuits[i].name);
+        c->key_path = strdup(o->circuits[i].key_path);
+        c->r1cs_path = o->circuits[i].r1cs_path != NULL ? strdup(o->circuits[i].r1cs_path) : NULL;
+        if (c->name == NULL || c->key_path == NULL || (o->circuits[i].r1cs_path != NULL && c->r1cs_path == NULL))
+            return FAIL(t, CUZK_NO_MEMORY, "no memory for a table of circuits");
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status open_device(struct engine *e, struct task *t, const struct engine_options *o)
+{
+    const char *name = o->backend != NULL ? o->backend : "cpu";
+    const struct device_options options = { .threads = o->threads };
+
+    e->backend = backend_by_name(name);
+    if (e->backend == NULL) {
+        const cuzk_status status = FAIL(t, CUZK_DEVICE_UNAVAILABLE, "backend %s is not in this build", name);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", NULL);
+        return status;
+    }
+    TRY(pool_create(&e->pool, t, o->threads));
+    t->pool = e->pool;
+    return e->backend->open(&e->device, t, &options);
+}
+
+/* The budget's whole, and what of it is spoken for from the start. */
+static void plan_budget(const struct engine *e, const struct engine_options *o, struct bytes *total, struct bytes *fixed)
+{
+    uint64_t tables[JOB_TABLES_MOST] = { 0 };
+
+    memset(total, 0, sizeof *total);
+    memset(fixed, 0, sizeof *fixed);
+    total->of[BYTES_HEAP] = o->heap_bytes != 0 ? o->heap_bytes : budget_default_heap(o->margin_bytes);
+    total->of[BYTES_PINNED] = o->pinned_bytes;
+    fixed->of[BYTES_HEAP] = o->queue_most_bytes != 0 ? o->queue_most_bytes : total->of[BYTES_HEAP] / 4;
+    for (size_t i = 0; i < e->circuit_count; i++) {
+        uint64_t *table = &tables[e->circuits[i].table_id % JOB_TABLES_MOST];
+        if (*table < e->circuits[i].table_bytes) *table = e->circuits[i].table_bytes;
+    }
+    for (int i = 0; i < JOB_TABLES_MOST; i++) fixed->of[BYTES_HEAP] += tables[i];
+}
+
+static void warn_of_large_circuits(const struct engine *e)
+{
+    struct budget available;
+    struct bytes room, need;
+    struct task t;
+
+    budget_free(&e->core.budget, &room);
+    budget_init(&available, &room);
+    for (size_t i = 0; i < e->circuit_count; i++) {
+        task_init(&t);
+        core_job_bytes(&need, &e->circuits[i]);
+        if (budget_fits(&t, &available, &need, e->circuits[i].name) != CUZK_OK)
+            log_warn(NULL, "no job can run on circuit %s: %s", e->circuits[i].name, t.error.text);
+    }
+}
+
+static cuzk_status open_core(struct engine *e, struct task *t, const struct engine_options *o)
+{
+    const struct place place = { e->backend, e->device };
+    struct bytes total, fixed;
+
+    for (size_t i = 0; i < e->circuit_count; i++) TRY(e->circuits[i].kind->measure(t, &e->circuits[i], &place));
+    plan_budget(e, o, &total, &fixed);
+    struct core_options options = {
+        .queue_most = o->queue_most, .result_most = o->result_most, .attempts_most = o->attempts_most,
+        .result_keep_ns = o->result_keep_ms * MS, .ageing_ns = o->ageing_ms * MS, .group_window_ns = o->group_window_ms * MS,
+        .evict_idle_ns = o->evict_idle_ms * MS, .watchdog_ns = o->watchdog_ms * MS, .cancel_when_alone = o->cancel_when_alone,
+        .strikes_most = o->lane_strikes_most,
+    };
+    options.payload_bytes = o->queue_most_bytes != 0 ? o->queue_most_bytes : total.of[BYTES_HEAP] / 4;
+    e->job_ttl_ms = o->job_ttl_ms;
+    TRY(core_init(&e->core, t, &options, e->circuits, e->circuit_count, e->lane_count, &total, &fixed, on_act, e, clock_now_ns()));
+    warn_of_large_circuits(e);
+    return CUZK_OK;
+}
+
+static cuzk_status start_lanes(struct engine *e, struct task *t, const struct engine_options *o)
+{
+    struct device_info info;
+
+    e->lanes = calloc(e->lane_count, sizeof *e->lanes);
+    if (e->lanes == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %u lanes", e->lane_count);
+    e->backend->info(e->device, &info);
+    for (uint32_t i = 0; i < e->lane_count; i++) {
+        struct lane_thread *l = &e->lanes[i];
+        l->index = i;
+        l->engine = &e->mailbox;
+        l->place = (struct place){ e->backend, e->device };
+        l->pool = e->pool;
+        l->data_folder = o->data_folder != NULL ? journal_folder(e->journal) : NULL;
+        snprintf(l->device_name, sizeof l->device_name, "%s-%u: %.64s", info.backend, info.index, info.name);
+        TRY(lane_thread_start(l, t));
+    }
+    return loader_start(&e->loader, t, &e->mailbox, e->pool, e->circuit_count);
+}
+
+static cuzk_status resume(void *context, struct task *t, struct job *job)
+{
+    struct engine *e = context;
+    const struct event event = { .kind = EVENT_RESUME, .job = job };
+
+    (void)t;
+    core_step(&e->core, &event, clock_now_ns());
+    return CUZK_OK;
+}
+
+static void nobody_asked(void *context, const struct key_answer *answer)
+{
+    (void)context;
+    if (answer->status != CUZK_OK) log_warn(NULL, "preload: %s", answer->error_text);
+}
+
+static cuzk_status preload_at_start(struct engine *e, struct task *t)
+{
+    for (size_t i = 0; i < e->circuit_count; i++) {
+        struct event event = { .kind = EVENT_PRELOAD, .circuit = e->circuits[i].name };
+        if (!e->circuits[i].preload) continue;
+        event.waiter = calloc(1, sizeof *event.waiter);
+        if (event.waiter == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory to preload a key");
+        event.waiter->told = (told_any *)nobody_asked;
+        core_step(&e->core, &event, clock_now_ns());
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status start_thread(struct engine *e, struct task *t)
+{
+    const int why = pthread_create(&e->thread, NULL, engine_main, e);
+
+    if (why != 0) return FAIL(t, CUZK_NO_MEMORY, "a thread cannot be started: %s", strerror(why));
+    e->thread_runs = true;
+    return CUZK_OK;
+}
+
+cuzk_status engine_open(struct engine **out, struct task *t, const struct engine_options *o)
+{
+    struct pool *callers_pool = t->pool;
+    struct engine *e;
+    cuzk_status status;
+
+    TRY(check_options(t, o));
+    e = calloc(1, sizeof *e);
+    if (e == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for an engine");
+    e->lane_count = o->lane_count != 0 ? o->lane_count : 1;
+    e->mailbox.event_fd = -1;
+    TRY_GOTO(out, mailbox_init(&e->mailbox, t));
+    TRY_GOTO(out, copy_circuits(e, t, o));
+    TRY_GOTO(out, open_device(e, t, o));
+    if (o->data_folder != NULL) TRY_GOTO(out, journal_open(&e->journal, t, o->data_folder));
+    TRY_GOTO(out, open_core(e, t, o));
+    TRY_GOTO(out, start_lanes(e, t, o));
+    if (e->journal != NULL)
+        TRY_GOTO(out, journal_load(e->journal, t, e->circuits, e->circuit_count, clock_now_ns(), resume, e));
+    TRY_GOTO(out, preload_at_start(e, t));
+    TRY_GOTO(out, start_thread(e, t));
+    *out = e;
+out:
+    t->pool = callers_pool;
+    if (status != CUZK_OK) engine_close(e, 0);
+    return status;
+}
+
+/* -- closing ------------------------------------------------------------------------------------------------------------ */
+
+static void free_circuits(struct engine *e)
+{
+    for (size_t i = 0; i < e->circuit_count && e->circuits != NULL; i++) {
+        free(e->circuits[i].name);
+        free(e->circuits[i].key_path);
+        free(e->circuits[i].r1cs_path);
+    }
+    free(e->circuits);
+}
+
+static void tell_key_waiters(struct waiter *w)
+{
+    const struct key_answer answer = { .status = CUZK_CANCELLED, .error_text = "the engine is closing" };
+
+    while (w != NULL) {
+        struct waiter *next = w->next;
+        ((key_told *)w->told)(w->context, &answer);
+        free(w);
+        w = next;
+    }
+}
+
+/* Keys that are resident, after the loader has gone. */
+static void unload_keys(struct engine *e)
+{
+    for (size_t i = 0; e->core.store.keys != NULL && i < e->core.store.count; i++) {
+        struct stored_key *k = &e->core.store.keys[i];
+        if (k->state == KEY_RESIDENT) k->circuit->kind->unload(k->key);
+        tell_key_waiters(k->preloads);
+        tell_key_waiters(k->evicts);
+    }
+}
+
+void engine_close(struct engine *e, uint64_t timeout_ms)
+{
+    if (e == NULL) return;
+    e->close.kind = ENVELOPE_CLOSE;
+    e->close_timeout_ns = timeout_ms < UINT64_MAX / MS / 2 ? timeout_ms * MS : UINT64_MAX / 4;
+    if (!e->thread_runs && e->core.act != NULL && e->lanes != NULL) { /* opening has failed half way: run to the end here */
+        begin_close(e);
+        engine_main(e);
+    }
+    if (e->thread_runs) {
+        mailbox_send(&e->mailbox, &e->close.link);
+        pthread_join(e->thread, NULL);
+    }
+    for (uint32_t i = 0; e->core.act != NULL && i < e->core.lanes.count; i++) {
+        if (e->core.lanes.lanes[i].state != LANE_STUCK && e->core.lanes.lanes[i].state != LANE_BUSY) continue;
+        log_line(NULL, LOG_ERROR, "lane %u does not stop: the engine is left as it is", i);
+        return; /* its thread uses what would be freed */
+    }
+    for (uint32_t i = 0; e->lanes != NULL && i < e->lane_count; i++) lane_thread_join(&e->lanes[i]);
+    loader_join(&e->loader);
+    flush(e);
+    unload_keys(e);
+    if (e->core.act != NULL) core_fini(&e->core);
+    journal_close(e->journal);
+    if (e->device != NULL) e->backend->close(e->device);
+    pool_destroy(e->pool);
+    mailbox_fini(&e->mailbox);
+    free_circuits(e);
+    free(e->lanes);
+    free(e);
+}
+
+/* -- submitting --------------------------------------------------------------------------------------------------------- */
+
+static void drop_payload(const struct engine_request *r)
+{
+    if (r->payload != NULL) wipe(r->payload, r->payload_bytes);
+    free(r->payload);
+}
+
+static cuzk_status fill_id(struct task *t, char out[JOB_ID_BYTES])
+{
+    uint8_t random[(JOB_ID_BYTES - 1) / 2];
+
+    TRY(rng_bytes(t, random, sizeof random));
+    for (size_t i = 0; i < sizeof random; i++) snprintf(out + 2 * i, 3, "%02x", random[i]);
+    return CUZK_OK;
+}
+
+static void hash_text(struct sha256 *h, const void *data, size_t bytes)
+{
+    const uint64_t length = bytes;
+
+    sha256_update(h, &length, sizeof length);
+    if (bytes > 0) sha256_update(h, data, bytes);
+}
+
+/* What the request is: its kind, circuit, parameters and payload, each with its length. */
+static void fill_digests(struct job *j, const struct engine_request *r)
+{
+    struct sha256 h;
+
+    sha256_of(j->payload_digest, r->payload, r->payload_bytes);
+    sha256_init(&h);
+    hash_text(&h, j->kind_name, strlen(j->kind_name));
+    hash_text(&h, r->circuit, strlen(r->circuit));
+    hash_text(&h, r->parameters.data, r->parameters.size);
+    hash_text(&h, j->payload_digest, sizeof j->payload_digest);
+    sha256_final(&h, j->digest);
+}
+
+static void fill_times(struct job *j, const struct engine *e, const struct engine_request *r)
+{
+    const uint64_t now_ns = clock_now_ns(), unix_ms = journal_unix_ms();
+    const uint64_t ttl_ms = r->ttl_ms != 0 ? r->ttl_ms : e->job_ttl_ms;
+
+    j->accepted_unix_ms = unix_ms;
+    if (r->deadline_ms != 0) {
+        j->has_deadline = true;
+        j->deadline_ns = now_ns + r->deadline_ms * MS;
+        j->deadline_unix_ms = unix_ms + r->deadline_ms;
+    }
+    if (ttl_ms != 0) {
+        j->expire_ns = now_ns + ttl_ms * MS;
+        j->expire_unix_ms = unix_ms + ttl_ms;
+    }
+}
+
+static cuzk_status check_request(struct engine *e, struct task *t, const struct engine_request *r, struct circuit **circuit)
+{
+    *circuit = NULL;
+    if (r->circuit == NULL) return bad_option(t, "circuit", "is missing");
+    if (r->request_id != NULL && strlen(r->request_id) >= REQUEST_ID_BYTES) return bad_option(t, "request_id", "has more than 255 bytes");
+    if (r->priority > JOB_CRITICAL) return bad_option(t, "priority", "is none of the four");
+    if (r->parameters.size > ENGINE_PARAMETERS_MOST) return bad_option(t, "parameters", "have more than 4096 bytes");
+    if (r->payload == NULL) return bad_option(t, "payload", "is missing");
+    if (r->durable == 1 && e->journal == NULL) return bad_option(t, "durable", "is asked for, and there is no data folder");
+    if (r->deadline_ms > UINT64_MAX / MS / 4) return bad_option(t, "deadline_ms", "is too far away");
+    if (r->ttl_ms > UINT64_MAX / MS / 4) return bad_option(t, "ttl_ms", "is too far away");
+    for (size_t i = 0; i < e->circuit_count; i++)
+        if (strcmp(e->circuits[i].name, r->circuit) == 0) *circuit = &e->circuits[i];
+    if (*circuit != NULL) return CUZK_OK;
+    const cuzk_status status = FAIL(t, CUZK_NOT_FOUND, "no circuit %.63s is configured", r->circuit);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "circuit", NULL);
+    return status;
+}
+
+static struct client_message *message_new(told_any *told, void *context)
+{
+    struct client_message *m = calloc(1, sizeof *m);
+
+    if (m == NULL) return NULL;
+    m->envelope.owned = true;
+    m->waiter = calloc(1, sizeof *m->waiter);
+    if (m->waiter == NULL) {
+        free(m);
+        return NULL;
+    }
+    m->waiter->told = told;
+    m->waiter->context = context;
+    m->envelope.event.waiter = m->waiter;
+    return m;
+}
+
+cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told, void *context)
+{
+    struct client_message *m = message_new((told_any *)told, context);
+    struct circuit *c;
+    struct job *j = NULL;
+    unsigned parts = 0;
+    cuzk_status status = CUZK_OK;
+
+    if (m == NULL) TRY_GOTO(out, FAIL(t, CUZK_NO_MEMORY, "no memory for a request"));
+    TRY_GOTO(out, check_request(e, t, r, &c));
+    TRY_GOTO(out, c->kind->validate(t, &parts, c, r->parameters, span_of(r->payload, r->payload_bytes)));
+    if (parts == 0 || parts > JOB_PARTS_MOST) TRY_GOTO(out, FAIL(t, CUZK_UNSUPPORTED, "a job of %u parts", parts));
+    TRY_GOTO(out, job_create(&j, t, c, parts, r->parameters));
+    j->circuit_index = (unsigned)(c - e->circuits);
+    j->priority = r->priority != 0 ? r->priority : JOB_NORMAL;
+    j->durable = e->journal != NULL && (r->durable == 1 || (r->durable == 0 && c->kind->durable));
+    snprintf(j->request_id, sizeof j->request_id, "%s", r->request_id != NULL ? r->request_id : "");
+    TRY_GOTO(out, fill_id(t, j->id));
+    fill_digests(j, r);
+    fill_times(j, e, r);
+    j->payload = r->payload;
+    j->payload_bytes = r->payload_bytes;
+    if (j->durable) status = payload_file_write(t, journal_folder(e->journal), j);
+    if (status != CUZK_OK) {
+        j->payload = NULL; /* dropped below */
+        goto out;
+    }
+    m->envelope.event.kind = EVENT_SUBMIT;
+    m->envelope.event.job = j;
+    mailbox_send(&e->mailbox, &m->envelope.link);
+    return CUZK_OK;
+out:
+    job_destroy(j);
+    if (m != NULL) free(m->waiter);
+    free(m);
+    drop_payload(r);
+    return status;
+}
+
+/* -- the other calls ---------------------------------------------------------------------------------------------------- */
+
+static void tell_no_memory(const char *job_id, job_told *told, void *context)
+{
+    struct job_answer answer = { .status = CUZK_NO_MEMORY, .error_text = "no memory for a request" };
+
+    snprintf(answer.job_id, sizeof answer.job_id, "%.32s", job_id);
+    told(context, &answer);
+}
+
+static void send_job_event(struct engine *e, enum event_kind kind, const char *job_id, uint64_t timeout_ms, job_told *told, void *context)
+{
+    struct client_message *m = message_new((told_any *)told, context);
+
+    if (m == NULL) {
+        tell_no_memory(job_id, told, context);
+        return;
+    }
+    snprintf(m->text, sizeof m->text, "%.*s", JOB_ID_BYTES, job_id); /* one more than an id has: a longer one matches none */
+    m->envelope.event.kind = kind;
+    m->envelope.event.id = m->text;
+    if (timeout_ms != 0 && timeout_ms < UINT64_MAX / MS / 4) m->waiter->deadline_ns = clock_now_ns() + timeout_ms * MS;
+    mailbox_send(&e->mailbox, &m->envelope.link);
+}
+
+void engine_await(struct engine *e, const char *job_id, uint64_t timeout_ms, job_told *told, void *context)
+{
+    send_job_event(e, EVENT_AWAIT, job_id, timeout_ms, told, context);
+}
+
+void engine_cancel(struct engine *e, const char *job_id, job_told *told, void *context)
+{
+    send_job_event(e, EVENT_CANCEL, job_id, 0, told, context);
+}
+
+void engine_leave(struct engine *e, const char *job_id, job_told *told, void *context)
+{
+    struct client_message *m = calloc(1, sizeof *m);
+
+    if (m == NULL) return; /* it stays until its job ends */
+    m->envelope.owned = true;
+    snprintf(m->text, sizeof m->text, "%.*s", JOB_ID_BYTES, job_id);
+    m->envelope.event.kind = EVENT_LEAVE;
+    m->envelope.event.id = m->text;
+    m->envelope.event.told = (told_any *)told;
+    m->envelope.event.context = context;
+    mailbox_send(&e->mailbox, &m->envelope.link);
+}
+
+static void send_key_event(struct engine *e, enum event_kind kind, const char *circuit, key_told *told, void *context)
+{
+    struct client_message *m = message_new((told_any *)told, context);
+    const struct key_answer no_memory = { .status = CUZK_NO_MEMORY, .error_text = "no memory for a request" };
+
+    if (m == NULL) {
+        told(context, &no_memory);
+        return;
+    }
+    snprintf(m->text, sizeof m->text, "%s", circuit);
+    m->envelope.event.kind = kind;
+    m->envelope.event.circuit = m->text;
+    mailbox_send(&e->mailbox, &m->envelope.link);
+}
+
+void engine_preload(struct engine *e, const char *circuit, key_told *told, void *context)
+{
+    send_key_event(e, EVENT_PRELOAD, circuit, told, context);
+}
+
+void engine_evict(struct engine *e, const char *circuit, key_told *told, void *context)
+{
+    send_key_event(e, EVENT_EVICT, circuit, told, context);
+}
+
+void engine_look(struct engine *e, view_told *told, void *context)
+{
+    struct client_message *m = calloc(1, sizeof *m);
+    const struct engine_view nothing = { .uptime_ms = 0 };
+
+    if (m == NULL) {
+        told(context, &nothing);
+        return;
+    }
+    m->envelope.owned = true;
+    m->envelope.kind = ENVELOPE_LOOK;
+    m->look = told;
+    m->look_context = context;
+    mailbox_send(&e->mailbox, &m->envelope.link);
+}

@@ -1,0 +1,247 @@
+/* Lanes and the loader. */
+#include "engine/lane_thread.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "engine/lane_test.h"
+#include "engine/payload_file.h"
+#include <signal.h>
+#include <stdlib.h>
+
+/* Signals belong to whoever has the process: none is taken here. */
+static cuzk_status start(struct task *t, pthread_t *thread, void *(*run)(void *), void *context)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int why = pthread_create(thread, NULL, run, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (why == 0) return CUZK_OK;
+    FAIL(t, CUZK_NO_MEMORY, "a thread cannot be started: %s", strerror(why));
+    task_fail_errno(t, why);
+    return CUZK_NO_MEMORY;
+}
+
+static void answer_status(struct envelope *a, cuzk_status status, const struct task *t)
+{
+    a->event.status = status;
+    a->error = t->error;
+    a->event.error = &a->error;
+}
+
+/* -- lanes -------------------------------------------------------------------------------------------------------------- */
+
+static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const struct part_input *in, struct event *e)
+{
+    const struct job_kind *kind = in->circuit->kind;
+
+    TRY(kind->prove(t, &e->output, in, l->carry, &l->place, &l->granted));
+    const cuzk_status status = kind->verify(t, &e->output, in, l->carry);
+    if (status == CUZK_PROOF_INVALID) e->outcome = PART_WRONG;
+    if (status == CUZK_OK && l->carry != NULL) {
+        kind->carry_free(l->carry);
+        e->carry_freed = true;
+    }
+    return status;
+}
+
+static cuzk_status run_part(struct lane_thread *l, struct task *t, struct event *e)
+{
+    const struct job *j = l->job;
+    const bool wants_payload = l->synthesis == j->circuit->kind->has_synthesis;
+    struct part_input in = { .circuit = j->circuit, .key = l->key, .part = l->part, .part_count = j->part_count };
+    uint8_t *read = NULL;
+    cuzk_status status = CUZK_OK;
+
+    in.parameters = span_of(j->parameters, j->parameter_bytes);
+    if (wants_payload && j->payload != NULL) {
+        in.payload = span_of(j->payload, j->payload_bytes);
+    } else if (wants_payload) {
+        TRY(payload_file_read(t, &read, l->data_folder, j));
+        in.payload = span_of(read, j->payload_bytes);
+    }
+    if (l->synthesis)
+        status = j->circuit->kind->synthesise(t, &e->carry, &in);
+    else
+        status = prove_and_verify(l, t, &in, e);
+    if (read != NULL) wipe(read, j->payload_bytes);
+    free(read);
+    return status;
+}
+
+static void run(struct lane_thread *l)
+{
+    struct event *e = &l->answer.event;
+    const uint64_t start_ns = clock_now_ns();
+    struct task t;
+
+    task_init(&t);
+    t.pool = l->pool;
+    t.cancel = &l->cancel;
+    t.tag = l->job->id;
+    memset(e, 0, sizeof *e);
+    e->kind = EVENT_PART_ENDED;
+    e->lane = l->index;
+    e->outcome = PART_FAILED;
+    const cuzk_status status = run_part(l, &t, e);
+    if (status == CUZK_OK)
+        e->outcome = PART_RAN;
+    else
+        part_output_free(&e->output); /* no wrong byte leaves the lane */
+    log_info(&t, "CUZK_TIMING: job=%s part=%u stage=%s ms=%.1f device=%s status=%s", l->job->id, l->part,
+             l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name, status_name(status));
+    answer_status(&l->answer, status, &t);
+}
+
+static void test(struct lane_thread *l)
+{
+    struct event *e = &l->answer.event;
+    struct task t;
+
+    task_init(&t);
+    t.pool = l->pool;
+    memset(e, 0, sizeof *e);
+    e->kind = EVENT_LANE_TESTED;
+    e->lane = l->index;
+    answer_status(&l->answer, lane_test(&t, &l->place), &t);
+}
+
+static void *lane_main(void *context)
+{
+    struct lane_thread *l = context;
+
+    for (;;) {
+        mailbox_take(&l->orders, -1);
+        if (l->kind == ORDER_QUIT) return NULL;
+        if (l->kind == ORDER_RUN)
+            run(l);
+        else
+            test(l);
+        mailbox_send(l->engine, &l->answer.link);
+    }
+}
+
+cuzk_status lane_thread_start(struct lane_thread *l, struct task *t)
+{
+    atomic_init(&l->cancel, false);
+    TRY(mailbox_init(&l->orders, t));
+    const cuzk_status status = start(t, &l->thread, lane_main, l);
+    l->running = status == CUZK_OK;
+    if (!l->running) mailbox_fini(&l->orders);
+    return status;
+}
+
+void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key, const struct bytes *granted)
+{
+    l->kind = ORDER_RUN;
+    l->job = job;
+    l->part = part;
+    l->synthesis = synthesis;
+    l->key = key;
+    l->carry = job->parts[part].carry;
+    l->granted = *granted;
+    atomic_store(&l->cancel, false);
+    mailbox_send(&l->orders, &l->order);
+}
+
+void lane_thread_test(struct lane_thread *l)
+{
+    l->kind = ORDER_TEST;
+    mailbox_send(&l->orders, &l->order);
+}
+
+void lane_thread_stop(struct lane_thread *l) { atomic_store(&l->cancel, true); }
+
+void lane_thread_join(struct lane_thread *l)
+{
+    if (!l->running) return;
+    l->kind = ORDER_QUIT;
+    mailbox_send(&l->orders, &l->order);
+    pthread_join(l->thread, NULL);
+    mailbox_fini(&l->orders);
+    l->running = false;
+}
+
+/* -- the loader --------------------------------------------------------------------------------------------------------- */
+
+static void load(const struct loader *l, struct key_order *o)
+{
+    const struct circuit *c = o->key->circuit;
+    struct event *e = &o->answer.event;
+    struct task t;
+
+    task_init(&t);
+    t.pool = l->pool;
+    t.tag = c->name;
+    e->kind = EVENT_KEY_LOADED;
+    cuzk_status status = c->kind->load(&t, &e->loaded, &e->bytes, c);
+    const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, &c->key_bytes) : -1;
+    if (k >= 0) { /* the file has changed since it was measured */
+        c->kind->unload(e->loaded);
+        status = FAIL(&t, CUZK_MISMATCH, "the key of %s takes %llu bytes of %s; it took %llu when the engine started", c->name,
+                      (unsigned long long)e->bytes.of[k], bytes_kind_name(k), (unsigned long long)c->key_bytes.of[k]);
+        task_fail_place(&t, c->key_path, ERROR_NO_OFFSET, NULL, "do not change key files while the engine runs; restart it");
+    }
+    answer_status(&o->answer, status, &t);
+}
+
+static void *loader_main(void *context)
+{
+    struct loader *l = context;
+
+    for (;;) {
+        struct key_order *o = (struct key_order *)(void *)mailbox_take(&l->orders, -1);
+        if (o->kind == ORDER_QUIT) return NULL;
+        memset(&o->answer.event, 0, sizeof o->answer.event);
+        o->answer.event.key = o->key;
+        if (o->kind == ORDER_LOAD) {
+            load(l, o);
+        } else {
+            o->answer.event.kind = EVENT_KEY_FREED;
+            o->key->circuit->kind->unload(o->key->key); /* EVICTING: the engine leaves it alone */
+        }
+        mailbox_send(l->engine, &o->answer.link);
+    }
+}
+
+cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool, size_t key_count)
+{
+    l->engine = engine;
+    l->pool = pool;
+    l->of_key = calloc(key_count + 1, sizeof *l->of_key);
+    if (l->of_key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the loader's orders");
+    cuzk_status status = mailbox_init(&l->orders, t);
+    if (status == CUZK_OK) {
+        status = start(t, &l->thread, loader_main, l);
+        if (status != CUZK_OK) mailbox_fini(&l->orders);
+    }
+    l->running = status == CUZK_OK;
+    if (!l->running) {
+        free(l->of_key);
+        l->of_key = NULL;
+    }
+    return status;
+}
+
+void loader_order(struct loader *l, size_t index, enum order_kind kind, struct stored_key *key)
+{
+    struct key_order *o = &l->of_key[index];
+
+    o->kind = kind;
+    o->key = key;
+    mailbox_send(&l->orders, &o->link);
+}
+
+void loader_join(struct loader *l)
+{
+    if (!l->running) return;
+    l->quit.kind = ORDER_QUIT;
+    mailbox_send(&l->orders, &l->quit.link);
+    pthread_join(l->thread, NULL);
+    mailbox_fini(&l->orders);
+    free(l->of_key);
+    l->of_key = NULL;
+    l->running = false;
+}

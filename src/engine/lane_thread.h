@@ -1,0 +1,72 @@
+/* The threads beside the engine's: one a lane, which runs parts and tests, and one that loads and unloads keys.
+ *
+ * Each takes orders from its mailbox and answers into the engine's with an event.  One order at a time is under way for a lane, and
+ * for a key, so the messages are members here and nothing is allocated. */
+#ifndef CUZK_ENGINE_LANE_THREAD_H
+#define CUZK_ENGINE_LANE_THREAD_H
+
+#include "base/mailbox.h"
+#include "engine/engine_core.h"
+#include <pthread.h>
+
+/* What comes into the engine's mailbox: first member of everything that is sent there. */
+enum envelope_kind { ENVELOPE_EVENT, ENVELOPE_LOOK, ENVELOPE_CLOSE };
+struct envelope {
+    struct message link;
+    enum envelope_kind kind;
+    bool owned;                 /* to be freed once it has been read */
+    struct event event;
+    struct error error;         /* what event.error points to */
+};
+
+enum order_kind { ORDER_RUN, ORDER_TEST, ORDER_LOAD, ORDER_UNLOAD, ORDER_QUIT };
+
+struct lane_thread {
+    pthread_t thread;
+    bool running;
+    uint32_t index;
+    struct mailbox orders, *engine;
+    struct message order;
+    enum order_kind kind;
+    struct place place;
+    struct pool *pool;
+    const char *data_folder;    /* NULL: every payload is in memory */
+    char device_name[96];
+    atomic_bool cancel;
+    /* ORDER_RUN */
+    struct job *job;            /* only what does not change while it is in flight is read */
+    unsigned part;
+    bool synthesis;
+    void *key, *carry;
+    struct bytes granted;
+    struct envelope answer;
+};
+
+cuzk_status lane_thread_start(struct lane_thread *l, struct task *t) MUST_CHECK; /* the fields above `cancel` are set */
+/** Thread  the engine's, as all below. */
+void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key, const struct bytes *granted);
+void lane_thread_test(struct lane_thread *l);
+void lane_thread_stop(struct lane_thread *l); /* sets the cancel flag of what runs */
+void lane_thread_join(struct lane_thread *l); /* legal on a zeroed one */
+
+struct key_order {
+    struct message link;
+    enum order_kind kind;
+    struct stored_key *key;
+    struct envelope answer;
+};
+
+struct loader {
+    pthread_t thread;
+    bool running;
+    struct mailbox orders, *engine;
+    struct pool *pool;
+    struct key_order *of_key;   /* one a key */
+    struct key_order quit;
+};
+
+cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool, size_t key_count) MUST_CHECK;
+void loader_order(struct loader *l, size_t index, enum order_kind kind, struct stored_key *key);
+void loader_join(struct loader *l);
+
+#endif

@@ -1,0 +1,80 @@
+/* Payload files. */
+#include "engine/payload_file.h"
+#include "base/bytes.h"
+#include "base/mapfile.h"
+#include "hash/sha256.h"
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static cuzk_status path_of(struct task *t, char out[PATH_MAX], const char *folder, const struct job *job)
+{
+    char hex[2 * JOB_DIGEST_BYTES + 1];
+
+    for (int i = 0; i < JOB_DIGEST_BYTES; i++) snprintf(hex + 2 * i, 3, "%02x", job->payload_digest[i]);
+    const int length = snprintf(out, PATH_MAX, "%s/payloads/%s.%s", folder, hex, job->id);
+    if (length > 0 && length < PATH_MAX) return CUZK_OK;
+    return FAIL(t, CUZK_INVALID_ARGUMENT, "the name of the data folder is too long");
+}
+
+cuzk_status payload_file_write(struct task *t, const char *folder, const struct job *job)
+{
+    char path[PATH_MAX];
+
+    TRY(path_of(t, path, folder, job));
+    return mapfile_write(t, path, job->payload, job->payload_bytes, 0600);
+}
+
+cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder, const struct job *job)
+{
+    struct mapfile file = { 0 };
+    uint8_t digest[SHA256_BYTES];
+    char path[PATH_MAX];
+    cuzk_status status;
+
+    TRY(path_of(t, path, folder, job));
+    TRY(mapfile_open(&file, t, path));
+    sha256_of(digest, file.bytes.data, file.bytes.size);
+    if (file.bytes.size != job->payload_bytes || memcmp(digest, job->payload_digest, sizeof digest) != 0) {
+        status = FAIL(t, CUZK_MALFORMED, "the payload of job %s has changed on the disk", job->id);
+        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, "send the job again; look at the disk");
+        goto out;
+    }
+    *data = malloc(file.bytes.size + 1);
+    if (*data == NULL) {
+        status = FAIL(t, CUZK_NO_MEMORY, "no memory for a payload of %zu bytes", file.bytes.size);
+        goto out;
+    }
+    if (file.bytes.size > 0) memcpy(*data, file.bytes.data, file.bytes.size);
+    status = CUZK_OK;
+out:
+    mapfile_close(&file);
+    return status;
+}
+
+void payload_file_remove(const char *folder, const struct job *job)
+{
+    char path[PATH_MAX];
+    struct task t;
+
+    task_init(&t);
+    if (path_of(&t, path, folder, job) == CUZK_OK) unlink(path);
+}
+
+void payload_file_sweep(const char *folder, bool (*keep)(void *context, const char *job_id), void *context)
+{
+    char path[PATH_MAX + 256];
+    struct dirent *entry;
+
+    snprintf(path, sizeof path, "%s/payloads", folder);
+    DIR *d = opendir(path);
+    if (d == NULL) return;
+    while ((entry = readdir(d)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (entry->d_name[0] == '.' || (dot != NULL && keep(context, dot + 1))) continue;
+        if (unlinkat(dirfd(d), entry->d_name, 0) != 0) continue; /* tried again at the next start */
+    }
+    closedir(d);
+}
