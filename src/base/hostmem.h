@@ -2,11 +2,18 @@
 #ifndef CUZK_BASE_HOSTMEM_H
 #define CUZK_BASE_HOSTMEM_H
 
-#include "base/dialect.h"
+#include "base/task.h"
 
 /** Bytes that this process may use: the smallest control group limit, else the machine's MemTotal, whichever is less.
  * 0: unknown (no /proc).  A configured budget goes before this number. */
 uint64_t hostmem_limit_bytes(void);
+
+/** Refuses what cannot fit, before the pages are touched and the kernel ends the process.  The counts of a file can ask for more
+ * memory than the file has bytes.
+ * In      path  the file whose counts ask; NULL: none
+ *         what  takes the bytes: "setting up this circuit"
+ * Errors  CUZK_TOO_LARGE with both numbers. */
+cuzk_status hostmem_allows(struct task *t, const char *path, uint64_t bytes, const char *what) MUST_CHECK;
 
 uint64_t hostmem_rss_bytes(void);      /* resident now; 0: unknown */
 uint64_t hostmem_peak_rss_bytes(void); /* largest resident size so far; 0: unknown */

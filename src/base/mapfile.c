@@ -1,6 +1,7 @@
 /* Files in: mapped or read.  Files out: whole or not at all. */
 #include "base/mapfile.h"
 #include "base/bytes.h"
+#include "base/hostmem.h"
 #include "base/rng.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define READ_START_BYTES ((size_t)64 << 10)
-#define WRITE_MOST_BYTES ((size_t)1 << 30) /* the kernel takes at most 2^31 - 4096 bytes a call */
+#define READ_START_BYTES  ((size_t)64 << 10)
+#define WRITE_MOST_BYTES  ((size_t)1 << 30)  /* the kernel takes at most 2^31 - 4096 bytes a call */
+#define DEVICE_MOST_BYTES ((size_t)64 << 20) /* nobody types more, and /dev/zero never ends */
+
+static const char *advice_for(int why)
+{
+    switch (why) {
+    case ENOENT:
+    case ENOTDIR:
+        return "look at the spelling of the path, and whether its folder is there";
+    case EACCES:
+    case EPERM:
+        return "look at the permissions of the file and its folder";
+    case EISDIR:
+        return "name a file, not a folder";
+    case ELOOP:
+        return "name the file itself: its symbolic links lead in a circle";
+    case ENOSPC:
+    case EDQUOT:
+        return "free space on that file system, or write to another";
+    case EROFS:
+        return "write to another file system: this one is read-only";
+    case EFBIG:
+        return "raise the limit on the size of files (ulimit -f)";
+    default:
+        return NULL;
+    }
+}
 
 static cuzk_status fail_file(struct task *t, const char *verb, const char *path, int why)
 {
@@ -21,13 +48,21 @@ static cuzk_status fail_file(struct task *t, const char *verb, const char *path,
                                                          : CUZK_IO;
     FAIL(t, status, "%s could not be %s: %s", path, verb, strerror(why));
     task_fail_errno(t, why);
-    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, advice_for(why));
     return status;
 }
 
-/* Reads to the end of fd into a private mapping, which grows by moving pages, so that no copy of a secret stays behind.
- * Returns 0 or an errno. */
-static int read_all(struct mapfile *out, int fd)
+static cuzk_status fail_endless(struct task *t, const char *path, size_t most)
+{
+    FAIL(t, CUZK_TOO_LARGE, "%s goes on after %zu bytes, more than is read from what is not a plain file",
+         path, most);
+    task_fail_place(t, path, most, NULL, "save it in a file: files are mapped, not read");
+    return CUZK_TOO_LARGE;
+}
+
+/* Reads to the end of fd, but not more than most bytes, into a private mapping, which grows by moving pages, so that no copy of
+ * a secret stays behind.  Returns 0 or an errno, EFBIG: it goes on. */
+static int read_all(struct mapfile *out, int fd, size_t most)
 {
     size_t capacity = READ_START_BYTES, size = 0;
     uint8_t *p = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -51,27 +86,37 @@ static int read_all(struct mapfile *out, int fd)
             return 0;
         }
         size += (size_t)got;
+        if (size > most) break;
     }
-    int why = size == capacity ? ENOMEM : errno;
+    int why = size > most ? EFBIG : size == capacity ? ENOMEM : errno;
     wipe(p, size);
     munmap(p, capacity);
     return why;
 }
 
-/* Returns 0 or an errno. */
-static int take_contents(struct mapfile *out, int fd, bool is_stdin)
+/* How much may be read into memory of what cannot be mapped. */
+static size_t read_limit(const struct stat *st)
+{
+    uint64_t usable = hostmem_limit_bytes() / 2; /* the rest is for the work */
+    if (S_ISCHR(st->st_mode)) return DEVICE_MOST_BYTES;
+    return usable == 0 || usable > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)usable;
+}
+
+/* Returns 0 or an errno; EFBIG: there is more than *most bytes. */
+static int take_contents(struct mapfile *out, int fd, bool is_stdin, size_t *most)
 {
     struct stat st;
     if (fstat(fd, &st) != 0) return errno;
+    *most = read_limit(&st);
     if (S_ISDIR(st.st_mode)) return EISDIR;
     out->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
     out->inode = st.st_ino;
     out->device = st.st_dev;
     /* Files of /proc say that they are regular and of size 0; standard input may have been read from already. */
     bool mappable = S_ISREG(st.st_mode) && st.st_size > 0 && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0);
-    if (!mappable) return read_all(out, fd);
+    if (!mappable) return read_all(out, fd, *most);
     void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (p == MAP_FAILED) return errno == ENODEV ? read_all(out, fd) : errno;
+    if (p == MAP_FAILED) return errno == ENODEV ? read_all(out, fd, *most) : errno;
     out->bytes = span_of(p, (size_t)st.st_size);
     out->capacity = (size_t)st.st_size;
     out->mapped = true;
@@ -85,10 +130,12 @@ cuzk_status mapfile_open(struct mapfile *out, struct task *t, const char *path)
     const char *name = is_stdin ? "standard input" : path;
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail_file(t, "opened", name, errno);
-    int why = take_contents(out, fd, is_stdin);
+    size_t most = 0;
+    int why = take_contents(out, fd, is_stdin, &most);
     if (!is_stdin) close(fd);
     if (why != 0) {
         memset(out, 0, sizeof *out);
+        if (why == EFBIG) return fail_endless(t, name, most);
         return fail_file(t, "read", name, why);
     }
     snprintf(out->path, sizeof out->path, "%s", name);

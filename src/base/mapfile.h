@@ -14,7 +14,8 @@ struct mapfile {
 };
 
 /** Opens path for reading; "-" is standard input.  CUZK_NOT_FOUND, CUZK_IO (a directory, permission, ...) name path and reason.
- * An empty file gives an empty span. */
+ * An empty file gives an empty span.  What cannot be mapped is read, up to half of the memory that the process may use, and 64 MiB
+ * from a device: CUZK_TOO_LARGE. */
 cuzk_status mapfile_open(struct mapfile *out, struct task *t, const char *path) MUST_CHECK;
 void mapfile_close(struct mapfile *f); /* legal on a zeroed or closed one */
 

@@ -30,11 +30,27 @@ static void resident_memory_rises_and_falls(void **state)
     assert_true(hostmem_peak_rss_bytes() >= with - BLOCK_BYTES / 8); /* the kernel counts pages in batches */
 }
 
+static void more_than_the_machine_has_is_refused(void **state)
+{
+    (void)state;
+    const uint64_t limit = hostmem_limit_bytes();
+    struct task t;
+    task_init(&t);
+    assert_int_equal(hostmem_allows(&t, "a.zkey", limit, "opening this key"), CUZK_OK);
+    assert_int_equal(hostmem_allows(&t, "a.zkey", 0, "opening this key"), CUZK_OK);
+    assert_int_equal(hostmem_allows(&t, "a.zkey", limit + 1, "opening this key"), CUZK_TOO_LARGE);
+    assert_string_equal(t.error.path, "a.zkey");
+    assert_non_null(strstr(t.error.text, "opening this key takes"));
+    task_init(&t);
+    assert_int_equal(hostmem_allows(&t, NULL, UINT64_MAX, "this"), CUZK_TOO_LARGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_no_more_than_the_machine),
         cmocka_unit_test(resident_memory_rises_and_falls),
+        cmocka_unit_test(more_than_the_machine_has_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

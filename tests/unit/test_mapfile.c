@@ -181,6 +181,45 @@ static void pipes_are_read_to_the_end(void **state)
     }
 }
 
+static void what_never_ends_is_refused(void **state)
+{
+    (void)state;
+    struct task t;
+    struct mapfile f;
+    task_init(&t);
+    assert_int_equal(mapfile_open(&f, &t, "/dev/zero"), CUZK_TOO_LARGE);
+    assert_string_equal(t.error.path, "/dev/zero");
+    assert_non_null(strstr(t.error.text, "67108864"));
+    assert_null(f.bytes.data);
+    task_init(&t);
+    assert_int_equal(mapfile_open(&f, &t, "/dev/null"), CUZK_OK);
+    assert_int_equal(f.bytes.size, 0);
+    mapfile_close(&f);
+}
+
+static void refusals_say_what_to_do(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct task t;
+    struct mapfile f;
+    temp_folder_path(path, &folder, "missing");
+    task_init(&t);
+    assert_int_equal(mapfile_open(&f, &t, path), CUZK_NOT_FOUND);
+    assert_non_null(strstr(t.error.advice, "path"));
+    task_init(&t);
+    assert_int_equal(mapfile_open(&f, &t, folder.path), CUZK_IO);
+    assert_non_null(strstr(t.error.advice, "not a folder"));
+    task_init(&t);
+    assert_int_equal(mapfile_write(&t, "/dev/full", "x", 1, 0600), CUZK_IO);
+    assert_non_null(strstr(t.error.advice, "free space"));
+    task_init(&t);
+    temp_folder_path(path, &folder, "round");
+    assert_int_equal(symlink("round", path), 0);
+    assert_int_equal(mapfile_open(&f, &t, path), CUZK_IO);
+    assert_non_null(strstr(t.error.advice, "circle"));
+}
+
 static void dash_reads_standard_input(void **state)
 {
     (void)state;
@@ -330,6 +369,8 @@ int main(void)
         T(empty_file_empty_span),
         T(files_of_proc_are_read),
         T(refusals_name_path_and_reason),
+        T(refusals_say_what_to_do),
+        T(what_never_ends_is_refused),
         T(pipes_are_read_to_the_end),
         T(dash_reads_standard_input),
         T(standard_output_under_its_names),
