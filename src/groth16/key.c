@@ -1,6 +1,7 @@
 /* A proving key in memory: opening, sharing, and naming the row that a witness does not satisfy. */
 #include "groth16/key.h"
 #include "base/bytes.h"
+#include "base/hostmem.h"
 #include "formats/identify.h"
 #include "groth16/chunks.h"
 #include <stdlib.h>
@@ -61,6 +62,16 @@ static cuzk_status open_circuit(struct task *t, struct groth16_key *key, const c
 
 /* -- snarkjs ----------------------------------------------------------------------------------------------------------- */
 
+/* Whether two matrices of rows with entries together, and beside them other bytes, fit into memory.  A sparse file of zeros can ask
+ * for 2^28 rows and hold nothing. */
+static cuzk_status matrices_fit(struct task *t, const struct groth16_key *key, uint64_t rows,
+                                uint64_t entries, uint64_t other_bytes)
+{
+    return hostmem_allows(t, key->file.path,
+                          2 * rows * 2 * sizeof(uint64_t) + entries * 2 * sizeof(uint32_t) + other_bytes,
+                          "opening this key");
+}
+
 /* Coefficient records in any order, of both matrices, into two CSRs. */
 static cuzk_status matrices_from_zkey(struct task *t, struct groth16_key *key)
 {
@@ -70,6 +81,7 @@ static cuzk_status matrices_from_zkey(struct task *t, struct groth16_key *key)
     uint64_t rows = 0;
     cuzk_status status = CUZK_OK;
 
+    TRY(matrices_fit(t, key, z->domain_size, z->n_coefs, 0));
     for (int m = 0; m < 2; m++)
         TRY_GOTO(out, csr_builder_create(&builder[m], t, z->curve, z->domain_size, z->n_vars));
     for (uint64_t i = 0; i < z->n_coefs; i++) {
@@ -350,7 +362,14 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
         for (enum groth16_query q = 0; q < QUERY_COUNT; q++) key->point[q] = *query_source(key, q).vector;
         key->encoded = true;
     } else if (r1cs_path != NULL) {
+        uint64_t point_bytes = 0;
         TRY(open_circuit(t, key, r1cs_path));
+        for (enum groth16_query q = 0; q < QUERY_COUNT; q++)
+            point_bytes += count[q] * key->curve->group[query_source(key, q).group]->aff_bytes;
+        TRY(matrices_fit(t, key, key->circuit.n_constraints + key->public_count + 1,
+                         key->circuit.constraints.size / 36, /* a term's bytes in the file */
+                         point_bytes +
+                             key->variable_count * (2 + 2 * sizeof(uint32_t)))); /* marks and density lists */
         TRY(constraints_from_circuit(t, key));
         for (enum groth16_query q = 0; q < QUERY_COUNT; q++) TRY(decode_query(t, key, q));
     } else {

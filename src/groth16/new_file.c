@@ -3,10 +3,12 @@
 #include "base/rng.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static cuzk_status fail_with(struct task *t, const char *path, const char *what, int why)
@@ -17,6 +19,29 @@ static cuzk_status fail_with(struct task *t, const char *path, const char *what,
     return status;
 }
 
+/* The file that will be replaced: through a symbolic link the one behind it.  What is not a plain file would be lost by renaming
+ * over it, and cannot be mapped. */
+static cuzk_status find_target(struct new_file *f, struct task *t, const char *path)
+{
+    char target[PATH_MAX];
+    struct stat st;
+
+    const bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) {
+        const cuzk_status status = FAIL(
+            t, CUZK_INVALID_ARGUMENT, "%s is not a plain file, and a key is written through a mapping", path);
+        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, "give the name of a file");
+        return status;
+    }
+    if (!exists || realpath(path, target) == NULL) {
+        if ((size_t)snprintf(target, sizeof target, "%s", path) >= sizeof target)
+            return fail_with(t, path, "made", ENAMETOOLONG);
+    }
+    if ((size_t)snprintf(f->path, sizeof f->path, "%s", target) >= sizeof f->path)
+        return fail_with(t, path, "made", ENAMETOOLONG);
+    return CUZK_OK;
+}
+
 cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size)
 {
     uint64_t random;
@@ -24,12 +49,18 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
     memset(f, 0, sizeof *f);
     f->fd = -1;
     TRY(rng_bytes(t, &random, sizeof random));
-    if ((size_t)snprintf(f->path, sizeof f->path, "%s", path) >= sizeof f->path ||
-        (size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.part", path,
-                         (unsigned long long)random) >= sizeof f->temporary)
+    TRY(find_target(f, t, path));
+    if ((size_t)snprintf(f->temporary, sizeof f->temporary, "%s.%016llx.part", f->path,
+                         (unsigned long long)random) >= sizeof f->temporary) {
+        f->temporary[0] = '\0';
         return fail_with(t, path, "made", ENAMETOOLONG);
+    }
     f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (f->fd < 0) return fail_with(t, path, "made", errno);
+    if (f->fd < 0) {
+        const int why = errno;
+        f->temporary[0] = '\0'; /* not ours to remove */
+        return fail_with(t, path, "made", why);
+    }
     /* Space is reserved, so that a full disk is an error here and not a signal in the middle of the mapping. */
     const int why = posix_fallocate(f->fd, 0, (off_t)size);
     if (why != 0) {

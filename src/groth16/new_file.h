@@ -12,7 +12,8 @@ struct new_file {
     char path[4096], temporary[4096];
 };
 
-/** Errors  CUZK_IO, CUZK_NOT_FOUND (no such folder), both with the path. */
+/** Through a symbolic link the file behind it will be replaced.
+ * Errors  CUZK_IO, CUZK_NOT_FOUND (no such folder), CUZK_INVALID_ARGUMENT (a folder, pipe or device), all with the path. */
 cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size) MUST_CHECK;
 /** Syncs and renames; f is closed either way.  Errors  CUZK_IO. */
 cuzk_status new_file_commit(struct new_file *f, struct task *t) MUST_CHECK;

@@ -6,6 +6,7 @@
 #include "groth16/setup.h"
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/hostmem.h"
 #include "formats/snarkjs_json.h"
 #include "formats/zkey_layout.h"
 #include "groth16/chunks.h"
@@ -414,8 +415,7 @@ static cuzk_status write_zkey(struct task *t, struct setup *s, const char *key_p
     TRY(write_points(t, s, "C", g1, at.c, s->variables - s->inputs, scalars_l));
     TRY(write_points(t, s, "A", g1, at.a, s->variables, scalars_a));
     TRY(write_points(t, s, "B1", g1, at.b1, s->variables, scalars_b));
-    TRY(write_points(t, s, "B2", g2, at.b2, s->variables, scalars_b));
-    return new_file_commit(&s->file, t);
+    return write_points(t, s, "B2", g2, at.b2, s->variables, scalars_b);
 }
 
 static cuzk_status write_params(struct task *t, struct setup *s, const char *key_path)
@@ -434,8 +434,7 @@ static cuzk_status write_params(struct task *t, struct setup *s, const char *key
     TRY(write_points(t, s, "l", g1, at.l, shape.l_count, scalars_l));
     TRY(write_points(t, s, "a", g1, at.a, shape.a_count, scalars_a));
     TRY(write_points(t, s, "b_g1", g1, at.b_g1, shape.b_count, scalars_b));
-    TRY(write_points(t, s, "b_g2", g2, at.b_g2, shape.b_count, scalars_b));
-    return new_file_commit(&s->file, t);
+    return write_points(t, s, "b_g2", g2, at.b_g2, shape.b_count, scalars_b);
 }
 
 static cuzk_status write_vk(struct task *t, const struct setup *s, const char *vk_path)
@@ -467,10 +466,12 @@ static cuzk_status take_memory(struct task *t, struct setup *s)
     s->chunk = s->variables > s->domain.size ? s->variables : s->domain.size;
     if (s->chunk > MOST_POINTS) s->chunk = MOST_POINTS;
     const size_t g2_bytes = s->chunk * s->curve->g2.aff_bytes;
-    TRY(arena_open(&s->arena, t,
-                   3 * arena_round(vector) + 3 * arena_round(s->chunk * sizeof(struct fr)) +
-                       arena_round(g2_bytes) + arena_round(s->domain.size * sizeof(struct fr)),
-                   ARENA_SECRET));
+    const size_t arena_bytes = 3 * arena_round(vector) + 3 * arena_round(s->chunk * sizeof(struct fr)) +
+                               arena_round(g2_bytes) + arena_round(s->domain.size * sizeof(struct fr));
+    /* Besides: two marks a variable, and for bellman two lists of those that are marked. */
+    TRY(hostmem_allows(t, s->circuit->name, arena_bytes + s->variables * (2 + 2 * sizeof(uint32_t)),
+                       "setting up this circuit"));
+    TRY(arena_open(&s->arena, t, arena_bytes, ARENA_SECRET));
     for (int side = 0; side < 3; side++) {
         TRY(arena_take(&s->arena, t, &p, vector));
         memset(p, 0, vector);
@@ -542,7 +543,9 @@ cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *
         TRY_GOTO(out, write_zkey(t, &s, key_path));
     else
         TRY_GOTO(out, write_params(t, &s, key_path));
+    /* The key goes last: where it stands, its verifying key stands too. */
     if (vk_path != NULL) TRY_GOTO(out, write_vk(t, &s, vk_path));
+    TRY_GOTO(out, new_file_commit(&s.file, t));
 out:
     new_file_discard(&s.file);
     if (s.stream != NULL) backend->stream_close(s.stream);
