@@ -9,7 +9,8 @@
  *
  * Conventions.  A function that can fail returns a cuzk_status; CUZK_OK is 0.  Results go through the first argument and are
  * untouched on failure.  The last argument takes the detail of a failure and may be NULL.  Every _close and _destroy accepts
- * NULL.  Paths are UTF-8 file names; "-" is standard input or output.  Handles other than a context and a key belong to one
+ * NULL; elsewhere NULL in the place of something needed is CUZK_INVALID_ARGUMENT, and 0, NULL or nothing where there is no
+ * status.  Paths are UTF-8 file names; "-" is standard input or output.  Handles other than a context and a key belong to one
  * thread at a time, but may be read by many.  Nothing is printed and no signal or locale is touched. */
 #ifndef CUZK_CUZK_H
 #define CUZK_CUZK_H
@@ -65,7 +66,7 @@ typedef struct cuzk_watch {
     size_t size;
     const unsigned char *
         cancel; /* NULL, or a flag that another thread sets to 1 with an atomic store: CUZK_CANCELLED follows */
-    double timeout_ms; /* 0: none; else CUZK_DEADLINE after so many milliseconds */
+    double timeout_ms; /* 0, or 1e12 and more: none; else CUZK_DEADLINE after so many milliseconds */
     void (*progress)(void *context, const char *what, uint64_t done,
                      uint64_t total); /* NULL: nobody watches */
     void *progress_context;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST_TIMEOUT_MS 1e12 /* 31 years: nanoseconds stay far below 2^64 */
+
 /* -- structures with a size -------------------------------------------------------------------------------------------- */
 
 static size_t size_of(const void *structure)
@@ -25,6 +27,7 @@ void api_copy_in(void *own, size_t own_size, const void *callers)
 
 void api_copy_out(void *callers, const void *own, size_t own_size)
 {
+    if (callers == NULL) return;
     const size_t size = size_of(callers) < own_size ? size_of(callers) : own_size;
     if (size > sizeof size)
         memcpy((char *)callers + sizeof size, (const char *)own + sizeof size, size - sizeof size);
@@ -48,7 +51,8 @@ void api_begin(struct api_call *call, const cuzk_context *context, const cuzk_wa
     /* One byte that is 0 or 1 and written atomically is what an atomic_bool is on every platform that this builds for. */
     STATIC_ASSERT(sizeof(atomic_bool) == 1, "the public cancel flag is one byte");
     call->task.cancel = (const atomic_bool *)(const void *)call->watch.cancel;
-    if (call->watch.timeout_ms > 0)
+    if (call->watch.timeout_ms > 0 &&
+        call->watch.timeout_ms < LONGEST_TIMEOUT_MS) /* beyond, or not a number: none */
         call->task.deadline_ns = clock_now_ns() + (uint64_t)(call->watch.timeout_ms * 1e6);
     call->task.progress = call->watch.progress;
     call->task.progress_context = call->watch.progress_context;
@@ -92,7 +96,7 @@ cuzk_status api_new(struct api_call *call, void **out, size_t bytes)
 
 size_t api_put(void *buffer, size_t capacity, const void *data, size_t bytes, bool text)
 {
-    if (capacity == 0) return bytes;
+    if (buffer == NULL || capacity == 0) return bytes;
     const size_t room = text ? capacity - 1 : capacity, n = bytes < room ? bytes : room;
     memcpy(buffer, data, n);
     if (text) ((char *)buffer)[n] = '\0';

@@ -60,7 +60,8 @@ cuzk_status api_refuse(struct api_call *call, const char *argument);
 /* Structures of the caller begin with their size, which may be that of an older or newer version: the common part is copied. */
 void api_copy_in(void *own, size_t own_size,
                  const void *callers); /* own holds defaults; callers may be NULL */
-void api_copy_out(void *callers, const void *own, size_t own_size); /* keeps the caller's size */
+void api_copy_out(void *callers, const void *own,
+                  size_t own_size); /* keeps the caller's size; callers may be NULL */
 
 /** A new zeroed handle. */
 cuzk_status api_new(struct api_call *call, void **out, size_t bytes) MUST_CHECK;

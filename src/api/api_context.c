@@ -59,6 +59,7 @@ void cuzk_context_device(const cuzk_context *context, cuzk_device_info *out)
     cuzk_device_info own = CUZK_DEVICE_INFO_INIT;
     struct device_info info;
 
+    if (context == NULL) return;
     context->backend->info(context->device, &info);
     api_text(own.backend, sizeof own.backend, info.backend);
     api_text(own.name, sizeof own.name, info.name);

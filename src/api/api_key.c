@@ -39,9 +39,10 @@ void cuzk_key_close(cuzk_key *key)
 
 void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out)
 {
-    const struct groth16_key *k = key->key;
     cuzk_key_info own = CUZK_KEY_INFO_INIT;
 
+    if (key == NULL) return;
+    const struct groth16_key *k = key->key;
     own.layout = k->layout == GROTH16_ZKEY ? "zkey" : "bellman";
     own.curve = k->curve->name;
     own.variables = k->variable_count;

@@ -155,6 +155,7 @@ static size_t encode_raw(const struct curve *c, const struct proof_points *p, vo
 
 size_t cuzk_proof_encode(const cuzk_proof *proof, cuzk_encoding encoding, void *buffer, size_t capacity)
 {
+    if (proof == NULL) return 0;
     const struct curve *c = proof->proof.curve;
     const struct proof_points points = { proof->proof.a, proof->proof.b, proof->proof.c };
     uint8_t compressed[PROOF_BYTES];
@@ -185,9 +186,14 @@ cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_enco
     return api_save(proof_encoder, proof, encoding, path, error);
 }
 
-const char *cuzk_proof_curve(const cuzk_proof *proof) { return proof->proof.curve->name; }
+const char *cuzk_proof_curve(const cuzk_proof *proof)
+{
+    return proof != NULL ? proof->proof.curve->name : NULL;
+}
+
 void cuzk_proof_timings(const cuzk_proof *proof, cuzk_timings *out)
 {
+    if (proof == NULL) return;
     api_copy_out(out, &proof->timings, sizeof proof->timings);
 }
 void cuzk_proof_close(cuzk_proof *proof) { free(proof); }
@@ -263,11 +269,11 @@ cuzk_status cuzk_publics_from_values(cuzk_publics **out, const void *values, uin
     return api_end(&call, CUZK_OK, error);
 }
 
-uint64_t cuzk_publics_count(const cuzk_publics *publics) { return publics->count; }
+uint64_t cuzk_publics_count(const cuzk_publics *publics) { return publics != NULL ? publics->count : 0; }
 
 const unsigned char *cuzk_publics_value(const cuzk_publics *publics, uint64_t i)
 {
-    return i < publics->count ? (const unsigned char *)publics->value[i].w : NULL;
+    return i < cuzk_publics_count(publics) ? (const unsigned char *)publics->value[i].w : NULL;
 }
 
 size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer, size_t capacity)
@@ -275,6 +281,7 @@ size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer, size_t cap
     struct json_text text = { 0 };
     struct task t;
 
+    if (publics == NULL) return 0;
     task_init(&t);
     if (snarkjs_public_write(&t, &text, publics->value, publics->count) != CUZK_OK) return 0;
     const size_t bytes = api_put(buffer, capacity, text.data, text.size, true);

@@ -149,6 +149,7 @@ static size_t encode_vk_bellman(const struct groth16_vk *vk, const struct vk_poi
 
 size_t cuzk_vk_encode(const cuzk_vk *vk, cuzk_encoding encoding, void *buffer, size_t capacity)
 {
+    if (vk == NULL) return 0;
     const struct groth16_vk *k = &vk->vk;
     const struct vk_points points = {
         k->curve, k->alpha1, k->beta2, k->gamma2, k->delta2, k->ic, k->ic_count
@@ -169,8 +170,8 @@ cuzk_status cuzk_vk_save(const cuzk_vk *vk, const char *path, cuzk_encoding enco
     return api_save(vk_encoder, vk, encoding, path, error);
 }
 
-const char *cuzk_vk_curve(const cuzk_vk *vk) { return vk->vk.curve->name; }
-uint64_t cuzk_vk_publics(const cuzk_vk *vk) { return groth16_vk_input_count(&vk->vk); }
+const char *cuzk_vk_curve(const cuzk_vk *vk) { return vk != NULL ? vk->vk.curve->name : NULL; }
+uint64_t cuzk_vk_publics(const cuzk_vk *vk) { return vk != NULL ? groth16_vk_input_count(&vk->vk) : 0; }
 
 void cuzk_vk_close(cuzk_vk *vk)
 {

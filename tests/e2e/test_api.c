@@ -4,6 +4,7 @@
 #include "cuzk/cuzk_setup.h"
 #include "support/proving.h"
 #include "support/shared_data.h"
+#include <math.h>
 
 static struct proving proving; /* for its random circuits and its folder */
 static cuzk_context *context;
@@ -337,6 +338,156 @@ static void refusals(void **state)
     random_circuit_fini(&m.circuit);
 }
 
+/* NULL in the place of everything that is needed, one argument at a time: a status or nothing, never a crash. */
+static void nothing_given(void **state)
+{
+    cuzk_device_info device = CUZK_DEVICE_INFO_INIT;
+    cuzk_check_options check = CUZK_CHECK_OPTIONS_INIT;
+    cuzk_key_info info = CUZK_KEY_INFO_INIT;
+    cuzk_timings timings = CUZK_TIMINGS_INIT;
+    cuzk_plan plan = CUZK_PLAN_INIT;
+    cuzk_file_info file = { .size = sizeof file };
+    cuzk_context *none = NULL;
+    cuzk_witness *witness = NULL;
+    cuzk_publics *publics = NULL, *values = NULL;
+    cuzk_proof *proof = NULL;
+    cuzk_vk *vk = NULL;
+    cuzk_key *key = NULL;
+    const unsigned char one[32] = { 1 };
+    struct made m;
+    (void)state;
+
+#define REFUSED(call) assert_int_equal((call), CUZK_INVALID_ARGUMENT)
+    make(&m, &curve_bn254, CUZK_LAYOUT_ZKEY, 1);
+    assert_int_equal(cuzk_key_open(&key, context, m.key_path, NULL, NULL), CUZK_OK);
+    assert_int_equal(cuzk_vk_open(&vk, m.vk_path, NULL), CUZK_OK);
+    assert_int_equal(cuzk_witness_from_values(&witness, "bn254", m.circuit.values, m.circuit.count, NULL),
+                     CUZK_OK);
+    assert_int_equal(cuzk_prove(&proof, &publics, context, key, witness, NULL, NULL), CUZK_OK);
+
+    REFUSED(cuzk_context_create(NULL, NULL, NULL));
+    cuzk_context_device(NULL, &device);
+    cuzk_context_device(context, NULL);
+    REFUSED(cuzk_key_open(NULL, context, m.key_path, NULL, NULL));
+    REFUSED(cuzk_key_open(&key, NULL, m.key_path, NULL, NULL));
+    REFUSED(cuzk_key_open(&key, context, NULL, NULL, NULL));
+    cuzk_key_describe(NULL, &info);
+    cuzk_key_describe(key, NULL);
+    assert_null(info.curve);
+    REFUSED(cuzk_key_check(NULL, key, &check, NULL, NULL));
+    REFUSED(cuzk_key_check(context, NULL, NULL, NULL, NULL));
+    REFUSED(cuzk_key_plan(NULL, context, key, NULL));
+    REFUSED(cuzk_key_plan(&plan, NULL, key, NULL));
+    REFUSED(cuzk_key_plan(&plan, context, NULL, NULL));
+    REFUSED(cuzk_witness_open(NULL, "w", NULL));
+    REFUSED(cuzk_witness_open(&witness, NULL, NULL));
+    REFUSED(cuzk_witness_from_memory(NULL, one, 32, NULL));
+    REFUSED(cuzk_witness_from_memory(&witness, NULL, 32, NULL));
+    REFUSED(cuzk_witness_from_values(NULL, "bn254", one, 1, NULL));
+    REFUSED(cuzk_witness_from_values(&witness, NULL, one, 1, NULL));
+    REFUSED(cuzk_witness_from_values(&witness, "no curve", one, 1, NULL));
+    REFUSED(cuzk_witness_from_values(&witness, "bn254", NULL, 1, NULL));
+    REFUSED(cuzk_witness_from_values(&witness, "bn254", one, 0, NULL));
+    REFUSED(cuzk_witness_from_values(&witness, "bn254", one, UINT64_MAX, NULL));
+    REFUSED(cuzk_prove(NULL, NULL, context, key, witness, NULL, NULL));
+    REFUSED(cuzk_prove(&proof, NULL, NULL, key, witness, NULL, NULL));
+    REFUSED(cuzk_prove(&proof, NULL, context, NULL, witness, NULL, NULL));
+    REFUSED(cuzk_prove(&proof, NULL, context, key, NULL, NULL, NULL));
+    cuzk_proof_timings(NULL, &timings);
+    cuzk_proof_timings(proof, NULL);
+    REFUSED(cuzk_proof_open(NULL, "p", NULL));
+    REFUSED(cuzk_proof_open(&proof, NULL, NULL));
+    REFUSED(cuzk_proof_from_memory(NULL, one, 32, NULL));
+    REFUSED(cuzk_proof_from_memory(&proof, NULL, 32, NULL));
+    assert_int_equal(cuzk_proof_encode(NULL, CUZK_JSON, NULL, 0), 0);
+    assert_true(cuzk_proof_encode(proof, CUZK_JSON, NULL, 100) > 100);
+    REFUSED(cuzk_proof_save(NULL, "p", CUZK_JSON, NULL));
+    REFUSED(cuzk_proof_save(proof, NULL, CUZK_JSON, NULL));
+    assert_null(cuzk_proof_curve(NULL));
+    REFUSED(cuzk_publics_open(NULL, "p", NULL));
+    REFUSED(cuzk_publics_open(&values, NULL, NULL));
+    REFUSED(cuzk_publics_from_memory(NULL, "[]", 2, NULL));
+    REFUSED(cuzk_publics_from_memory(&values, NULL, 2, NULL));
+    REFUSED(cuzk_publics_from_values(NULL, one, 1, NULL));
+    REFUSED(cuzk_publics_from_values(&values, NULL, 1, NULL));
+    REFUSED(cuzk_publics_from_values(&values, one, UINT64_MAX, NULL));
+    assert_int_equal(cuzk_publics_count(NULL), 0);
+    assert_null(cuzk_publics_value(NULL, 0));
+    assert_null(cuzk_publics_value(publics, 1));
+    assert_int_equal(cuzk_publics_encode(NULL, NULL, 0), 0);
+    REFUSED(cuzk_publics_save(NULL, "p", NULL));
+    REFUSED(cuzk_publics_save(publics, NULL, NULL));
+    REFUSED(cuzk_vk_open(NULL, "v", NULL));
+    REFUSED(cuzk_vk_open(&vk, NULL, NULL));
+    REFUSED(cuzk_vk_from_memory(NULL, one, 32, NULL));
+    REFUSED(cuzk_vk_from_memory(&vk, NULL, 32, NULL));
+    REFUSED(cuzk_vk_from_key(NULL, key, NULL));
+    REFUSED(cuzk_vk_from_key(&vk, NULL, NULL));
+    assert_int_equal(cuzk_vk_encode(NULL, CUZK_JSON, NULL, 0), 0);
+    REFUSED(cuzk_vk_save(NULL, "v", CUZK_JSON, NULL));
+    REFUSED(cuzk_vk_save(vk, NULL, CUZK_JSON, NULL));
+    assert_null(cuzk_vk_curve(NULL));
+    assert_int_equal(cuzk_vk_publics(NULL), 0);
+    REFUSED(cuzk_verify(NULL, publics, proof, NULL));
+    REFUSED(cuzk_verify(vk, NULL, proof, NULL));
+    REFUSED(cuzk_verify(vk, publics, NULL, NULL));
+    REFUSED(cuzk_verify_batch(NULL, NULL, NULL, 0, NULL, NULL));
+    REFUSED(cuzk_verify_batch(vk, NULL, NULL, 1, NULL, NULL));
+    const cuzk_publics *no_publics[1] = { NULL }, *some_publics[1] = { publics };
+    const cuzk_proof *no_proofs[1] = { NULL }, *some_proofs[1] = { proof };
+    REFUSED(cuzk_verify_batch(vk, no_publics, some_proofs, 1, NULL, NULL));
+    REFUSED(cuzk_verify_batch(vk, some_publics, no_proofs, 1, NULL, NULL));
+    assert_int_equal(cuzk_verify_batch(vk, some_publics, some_proofs, 1, NULL, NULL), CUZK_OK);
+    assert_int_equal(cuzk_verify_batch(vk, NULL, NULL, 0, NULL, NULL), CUZK_OK);
+    REFUSED(cuzk_inspect(NULL, "f", NULL));
+    REFUSED(cuzk_inspect(&file, NULL, NULL));
+    REFUSED(cuzk_setup_dev(NULL, m.r1cs_path, m.key_path, NULL, NULL, NULL));
+    REFUSED(cuzk_setup_dev(context, NULL, m.key_path, NULL, NULL, NULL));
+    REFUSED(cuzk_setup_dev(context, m.r1cs_path, NULL, NULL, NULL, NULL));
+#undef REFUSED
+    assert_null(none);
+    assert_null(values);
+    assert_int_equal(cuzk_verify(vk, publics, proof, NULL), CUZK_OK); /* nothing above touched a result */
+    cuzk_publics_close(publics);
+    cuzk_proof_close(proof);
+    cuzk_witness_close(witness);
+    cuzk_vk_close(vk);
+    cuzk_key_close(key);
+    cuzk_context_destroy(NULL);
+    cuzk_key_close(NULL);
+    cuzk_vk_close(NULL);
+    cuzk_witness_close(NULL);
+    cuzk_proof_close(NULL);
+    cuzk_publics_close(NULL);
+    random_circuit_fini(&m.circuit);
+}
+
+/* Times out of every range. */
+static void strange_timeouts(void **state)
+{
+    static const double none[] = { -1, 0, 1e12, 1e300, INFINITY, NAN };
+    cuzk_watch watch = CUZK_WATCH_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_witness *witness = NULL;
+    cuzk_key *key = NULL;
+    struct made m;
+    (void)state;
+
+    make(&m, &curve_bn254, CUZK_LAYOUT_ZKEY, 1);
+    must(cuzk_key_open(&key, context, m.key_path, NULL, &error), &error, "key");
+    must(cuzk_witness_from_values(&witness, "bn254", m.circuit.values, m.circuit.count, &error), &error,
+         "witness");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        cuzk_proof *proof = NULL;
+        watch.timeout_ms = none[i];
+        must(cuzk_prove(&proof, NULL, context, key, witness, &watch, &error), &error, "proof");
+        cuzk_proof_close(proof);
+    }
+    cuzk_witness_close(witness);
+    cuzk_key_close(key);
+    random_circuit_fini(&m.circuit);
+}
+
 /* A caller built against an older header gives a smaller structure: nothing beyond its size is touched. */
 static void older_callers(void **state)
 {
@@ -359,8 +510,10 @@ static void older_callers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_keys), cmocka_unit_test(foreign_files), cmocka_unit_test(development_keys),
-        cmocka_unit_test(refusals),  cmocka_unit_test(older_callers),
+        cmocka_unit_test(real_keys),        cmocka_unit_test(foreign_files),
+        cmocka_unit_test(development_keys), cmocka_unit_test(refusals),
+        cmocka_unit_test(older_callers),    cmocka_unit_test(nothing_given),
+        cmocka_unit_test(strange_timeouts),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
