@@ -16,8 +16,9 @@
 extern "C" {
 #endif
 
-typedef struct cuzk_c1 cuzk_c1;               /* vanilla proofs of a sector; wiped when closed */
-typedef struct cuzk_porep_key cuzk_porep_key; /* what proofs of a sector size share: immutable, for any number of threads */
+typedef struct cuzk_c1 cuzk_c1; /* vanilla proofs of a sector; wiped when closed */
+typedef struct cuzk_porep_key
+    cuzk_porep_key; /* what proofs of a sector size share: immutable, for any number of threads */
 
 #define CUZK_FILECOIN_PROOF_BYTES 192 /* of one partition: A, B, C compressed */
 
@@ -37,7 +38,8 @@ CUZK_API void cuzk_prover_id(unsigned char out[32], uint64_t miner);
 /* -- vanilla proofs ---------------------------------------------------------------------------------------------------- */
 
 CUZK_CHECKED cuzk_status cuzk_c1_open(cuzk_c1 **out, const char *path, cuzk_error *error);
-CUZK_CHECKED cuzk_status cuzk_c1_from_memory(cuzk_c1 **out, const void *data, size_t bytes, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_c1_from_memory(cuzk_c1 **out, const void *data, size_t bytes,
+                                             cuzk_error *error);
 CUZK_API void cuzk_c1_close(cuzk_c1 *c1);
 
 typedef struct cuzk_c1_info {
@@ -51,26 +53,38 @@ typedef struct cuzk_c1_info {
     uint64_t sector;
     unsigned char prover_id[32];
 } cuzk_c1_info;
-#define CUZK_C1_INFO_INIT {sizeof(cuzk_c1_info), NULL, NULL, 0, 0, 0, {0}, {0}, {0}, {0}, {0}, 0, 0, 0, {0}}
+#define CUZK_C1_INFO_INIT                                                                            \
+    {                                                                                                \
+        sizeof(cuzk_c1_info), NULL, NULL, 0, 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, { 0 } \
+    }
 CUZK_API void cuzk_c1_describe(const cuzk_c1 *c1, cuzk_c1_info *out); /* texts live for ever */
 
 /** Checks everything that can be checked without proving: challenges against seed and replica id, parents against the graph, labels,
  * columns, every path against its root, roots against comm_r and comm_d.
  * Errors  CUZK_MALFORMED, CUZK_MISMATCH: the text names partition, challenge and field. */
-CUZK_CHECKED cuzk_status cuzk_c1_check(cuzk_context *context, const cuzk_c1 *c1, const cuzk_watch *watch, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_c1_check(cuzk_context *context, const cuzk_c1 *c1, const cuzk_watch *watch,
+                                       cuzk_error *error);
+
+/** That the replica id in the file is the one of this miner and sector.  Errors  CUZK_MISMATCH. */
+CUZK_CHECKED cuzk_status cuzk_c1_check_identity(const cuzk_c1 *c1, uint64_t miner, uint64_t sector,
+                                                cuzk_error *error);
 
 typedef struct cuzk_c1_options {
     size_t size;
     const char *proof_type; /* "StackedDrg2KiBV1_1" */
     int sparse;             /* 0: seals a sector (up to 16 MiB); 1: of any size, only what the proof opens */
     uint64_t miner, sector;
-    uint64_t seed;          /* everything else follows from it */
+    uint64_t seed; /* everything else follows from it */
 } cuzk_c1_options;
-#define CUZK_C1_OPTIONS_INIT {sizeof(cuzk_c1_options), NULL, 0, 1000, 1, 0}
+#define CUZK_C1_OPTIONS_INIT                         \
+    {                                                \
+        sizeof(cuzk_c1_options), NULL, 0, 1000, 1, 0 \
+    }
 
 /** Vanilla proofs for people without a sector, from random data.  The same options give the same proofs.
  * Errors  CUZK_UNSUPPORTED (a large sector that is not sparse; sparse with challenges that depend on comm_r). */
-CUZK_CHECKED cuzk_status cuzk_c1_generate(cuzk_c1 **out, cuzk_context *context, const cuzk_c1_options *options, const cuzk_watch *watch,
+CUZK_CHECKED cuzk_status cuzk_c1_generate(cuzk_c1 **out, cuzk_context *context,
+                                          const cuzk_c1_options *options, const cuzk_watch *watch,
                                           cuzk_error *error);
 /** As JSON; wrapped: inside {"SectorNum", "Phase1Out", "SectorSize"}, as Curio sends it. */
 CUZK_CHECKED cuzk_status cuzk_c1_save(const cuzk_c1 *c1, const char *path, int wrapped, cuzk_error *error);
@@ -85,17 +99,21 @@ typedef struct cuzk_porep_statement {
     unsigned char ticket[32], seed[32], comm_r[32], comm_d[32];
     const unsigned char *porep_id; /* NULL: that of the proof type; else 32 bytes */
 } cuzk_porep_statement;
-#define CUZK_POREP_STATEMENT_INIT {sizeof(cuzk_porep_statement), NULL, {0}, 0, {0}, {0}, {0}, {0}, NULL}
+#define CUZK_POREP_STATEMENT_INIT                                                      \
+    {                                                                                  \
+        sizeof(cuzk_porep_statement), NULL, { 0 }, 0, { 0 }, { 0 }, { 0 }, { 0 }, NULL \
+    }
 
 /** The statement of vanilla proofs for a miner and a sector; nothing is checked. */
-CUZK_API void cuzk_c1_statement(const cuzk_c1 *c1, uint64_t miner, uint64_t sector, cuzk_porep_statement *out);
+CUZK_API void cuzk_c1_statement(const cuzk_c1 *c1, uint64_t miner, uint64_t sector,
+                                cuzk_porep_statement *out);
 /** How many partitions a proof type has, or 0 if there is no such type. */
 CUZK_API unsigned cuzk_porep_partitions(const char *proof_type);
 /** The public inputs of a partition, without the constant: replica id, comm_d, comm_r, and for each challenge the 18 numbers that
  * node and graph give.
  * Errors  CUZK_INVALID_ARGUMENT (proof type, partition), CUZK_MALFORMED (a commitment that is no field element). */
-CUZK_CHECKED cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *statement, unsigned partition,
-                                            cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *statement,
+                                            unsigned partition, cuzk_error *error);
 
 /* -- parameters -------------------------------------------------------------------------------------------------------- */
 
@@ -103,15 +121,19 @@ typedef struct cuzk_porep_key_options {
     size_t size;
     const char *folder; /* NULL: cuzk_filecoin_parameter_folder() */
 } cuzk_porep_key_options;
-#define CUZK_POREP_KEY_OPTIONS_INIT {sizeof(cuzk_porep_key_options), NULL}
+#define CUZK_POREP_KEY_OPTIONS_INIT          \
+    {                                        \
+        sizeof(cuzk_porep_key_options), NULL \
+    }
 
 /** Opens the parameters of a sector size.  The folder is only read, and nothing is locked.  The .vk must be the head of the .params;
  * every count must be the circuit's.  Where the folder has a parameters.json, digests are checked: the .vk's each time, the
  * .params's once for each file (remembered in $XDG_CACHE_HOME/cuzk by size, time and inode).
  * Errors  CUZK_NOT_FOUND, CUZK_IO, CUZK_MALFORMED (empty, cut short, an HTML page), CUZK_KEY_INVALID (digest, points), CUZK_MISMATCH
  *         (of another circuit; .vk and .params of different ceremonies), CUZK_TOO_LARGE (says how much memory it takes). */
-CUZK_CHECKED cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context, uint64_t sector_bytes,
-                                             const cuzk_porep_key_options *options, const cuzk_watch *watch, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context,
+                                             uint64_t sector_bytes, const cuzk_porep_key_options *options,
+                                             const cuzk_watch *watch, cuzk_error *error);
 CUZK_API void cuzk_porep_key_close(cuzk_porep_key *key);
 
 typedef struct cuzk_porep_key_info {
@@ -121,18 +143,23 @@ typedef struct cuzk_porep_key_info {
     uint64_t shared_bytes;   /* heap that the open key holds */
     uint64_t proof_bytes;    /* heap that a proof takes beside it, all partitions one after another */
     uint64_t domain_size, variables;
-    int development;         /* 1: an insecure key made by cuzk setup --dev */
+    int development; /* 1: an insecure key made by cuzk setup --dev */
 } cuzk_porep_key_info;
-#define CUZK_POREP_KEY_INFO_INIT {sizeof(cuzk_porep_key_info), NULL, 0, 0, 0, 0, 0, 0}
+#define CUZK_POREP_KEY_INFO_INIT                            \
+    {                                                       \
+        sizeof(cuzk_porep_key_info), NULL, 0, 0, 0, 0, 0, 0 \
+    }
 CUZK_API void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_info *out);
 
 /** Only the verifying key, from the same folder; checked in the same way. */
-CUZK_CHECKED cuzk_status cuzk_porep_vk_open(cuzk_vk **out, uint64_t sector_bytes, const char *folder, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_porep_vk_open(cuzk_vk **out, uint64_t sector_bytes, const char *folder,
+                                            cuzk_error *error);
 
 /** Makes INSECURE development parameters (.params and .vk) in a folder of their own, under their real names.
  * In      trapdoor_path  NULL, or where the secrets go (mode 0600): for tests
  * Errors  CUZK_INVALID_ARGUMENT: the folder is where real parameters are kept, or holds files that are not development keys. */
-CUZK_CHECKED cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes, const char *folder, const char *trapdoor_path,
+CUZK_CHECKED cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes,
+                                              const char *folder, const char *trapdoor_path,
                                               const cuzk_watch *watch, cuzk_error *error);
 
 /* -- proving, verifying ------------------------------------------------------------------------------------------------ */
@@ -145,7 +172,10 @@ typedef struct cuzk_porep_request {
     void (*stage)(void *context, unsigned partition, const char *stage, double ms);
     void *stage_context;
 } cuzk_porep_request;
-#define CUZK_POREP_REQUEST_INIT {sizeof(cuzk_porep_request), 0, 0, NULL, NULL}
+#define CUZK_POREP_REQUEST_INIT                      \
+    {                                                \
+        sizeof(cuzk_porep_request), 0, 0, NULL, NULL \
+    }
 
 /** Bytes of all partitions' proofs. */
 CUZK_API size_t cuzk_porep_proof_bytes(const cuzk_c1 *c1);
@@ -154,35 +184,42 @@ CUZK_API size_t cuzk_porep_proof_bytes(const cuzk_c1 *c1);
  * Out     proofs  cuzk_porep_proof_bytes(c1) bytes, written only if all is well
  * Errors  those of cuzk_c1_check; CUZK_MISMATCH (miner or sector is not the file's, or the key is for another size), CUZK_UNSATISFIED,
  *         CUZK_TOO_LARGE and CUZK_NO_MEMORY, CUZK_CANCELLED, CUZK_DEADLINE. */
-CUZK_CHECKED cuzk_status cuzk_porep_prove(void *proofs, size_t capacity, cuzk_context *context, const cuzk_porep_key *key,
-                                          const cuzk_c1 *c1, const cuzk_porep_request *request, const cuzk_watch *watch,
+CUZK_CHECKED cuzk_status cuzk_porep_prove(void *proofs, size_t capacity, cuzk_context *context,
+                                          const cuzk_porep_key *key, const cuzk_c1 *c1,
+                                          const cuzk_porep_request *request, const cuzk_watch *watch,
                                           cuzk_error *error);
 
 /** Whether bytes are valid proofs of all partitions.
  * Errors  CUZK_PROOF_INVALID (names the first partition at fault), CUZK_MALFORMED (not 192 bytes a partition, not points). */
-CUZK_CHECKED cuzk_status cuzk_porep_verify(const cuzk_vk *vk, const cuzk_porep_statement *statement, const void *proofs, size_t bytes,
-                                           cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_porep_verify(const cuzk_vk *vk, const cuzk_porep_statement *statement,
+                                           const void *proofs, size_t bytes, cuzk_error *error);
 
 /* -- circuits ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct cuzk_circuit_info {
     size_t size;
-    char name[32];             /* "porep-32GiB" */
-    uint64_t inputs, aux, rows;             /* the constant 1 and the rows that bind the inputs included */
+    char name[32];              /* "porep-32GiB" */
+    uint64_t inputs, aux, rows; /* the constant 1 and the rows that bind the inputs included */
     uint64_t entries_a, entries_b, entries_c;
-    uint64_t dense_a, dense_b, dense_b_inputs; /* aux variables that occur in A and in B; inputs that occur in B */
+    uint64_t dense_a, dense_b,
+        dense_b_inputs; /* aux variables that occur in A and in B; inputs that occur in B */
     uint64_t domain_size, image_bytes, templates;
-    int has_digest, has_reference; /* digest was asked for; reference is known, and inputs .. dense_b_inputs and digest agree with it */
+    int has_digest,
+        has_reference; /* digest was asked for; reference is known, and inputs .. dense_b_inputs and digest agree with it */
     unsigned char digest[32];
 } cuzk_circuit_info;
-#define CUZK_CIRCUIT_INFO_INIT {sizeof(cuzk_circuit_info), "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}}
+#define CUZK_CIRCUIT_INFO_INIT                                                         \
+    {                                                                                  \
+        sizeof(cuzk_circuit_info), "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } \
+    }
 
 /** Counts a built-in circuit ("porep-32g") row by row and, if asked, hashes every row: SHA-256 over, for A, B, C of each row, the number
  * of terms (u32 LE) and each term's index (u32 LE, bit 31: aux) and coefficient (32 bytes LE).
  * Errors  CUZK_NOT_FOUND (no such circuit), CUZK_INTERNAL: the digest or a count is not the reference's.
  * Cost    32 GiB: 10 s; with digest, 36 bytes of hashing a non-zero. */
-CUZK_CHECKED cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context, const char *name, int digest,
-                                               const cuzk_watch *watch, cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context,
+                                               const char *name, int digest, const cuzk_watch *watch,
+                                               cuzk_error *error);
 
 #ifdef __cplusplus
 }

@@ -39,22 +39,27 @@ cuzk_status params_folder_find(char out[PATH_MAX], struct task *t, const char *g
 /** Opens a parameter file of a folder and checks its digest where the folder's parameters.json has it.
  * In  suffix  ".params" or ".vk"
  *     remember  whether a digest that was right before need not be computed again */
-cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *folder, const struct porep_shape *shape, const char *suffix,
-                             bool remember) MUST_CHECK;
-cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *folder, const struct porep_shape *shape) MUST_CHECK;
+cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *folder,
+                             const struct porep_shape *shape, const char *suffix, bool remember) MUST_CHECK;
+cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *folder,
+                           const struct porep_shape *shape) MUST_CHECK;
 /** Whether a folder says of itself that its keys are for development. */
 bool params_folder_is_development(const char *folder);
 /** Makes a folder for development keys, or refuses one that could hold others. */
 cuzk_status params_folder_claim(struct task *t, const char *folder) MUST_CHECK;
-cuzk_status params_path(char out[PATH_MAX], struct task *t, const char *folder, const struct porep_shape *shape, const char *suffix) MUST_CHECK;
+cuzk_status params_path(char out[PATH_MAX], struct task *t, const char *folder,
+                        const struct porep_shape *shape, const char *suffix) MUST_CHECK;
 
 /** The shape of a sector size with parameters, or CUZK_INVALID_ARGUMENT. */
-cuzk_status porep_shape_need(const struct porep_shape **out, struct task *t, uint64_t sector_bytes) MUST_CHECK;
+cuzk_status porep_shape_need(const struct porep_shape **out, struct task *t,
+                             uint64_t sector_bytes) MUST_CHECK;
 
 /* -- proving -- */
 
 /* Heap that a partition's witness takes: as the circuit makes it, and as the sums read it. */
-struct porep_witness_room { size_t values_bytes, total_bytes; };
+struct porep_witness_room {
+    size_t values_bytes, total_bytes;
+};
 void porep_witness_room(struct porep_witness_room *out, const struct circuit_image *image, unsigned width);
 
 #endif

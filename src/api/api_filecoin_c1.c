@@ -74,13 +74,23 @@ void cuzk_c1_describe(const cuzk_c1 *c1, cuzk_c1_info *out)
     api_copy_out(out, &own, sizeof own);
 }
 
-cuzk_status cuzk_c1_check(cuzk_context *context, const cuzk_c1 *c1, const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_c1_check(cuzk_context *context, const cuzk_c1 *c1, const cuzk_watch *watch,
+                          cuzk_error *error)
 {
     struct api_call call;
 
     api_begin(&call, context, watch);
     if (c1 == NULL) return api_end(&call, api_refuse(&call, "c1"), error);
     return api_end(&call, porep_check(&c1->c1, &call.task), error);
+}
+
+cuzk_status cuzk_c1_check_identity(const cuzk_c1 *c1, uint64_t miner, uint64_t sector, cuzk_error *error)
+{
+    struct api_call call;
+
+    api_begin(&call, NULL, NULL);
+    if (c1 == NULL) return api_end(&call, api_refuse(&call, "c1"), error);
+    return api_end(&call, porep_check_identity(&c1->c1, &call.task, miner, sector), error);
 }
 
 /* -- making them ------------------------------------------------------------------------------------------------------- */
@@ -94,7 +104,8 @@ static cuzk_status find_proof_type(const struct registered_proof **out, struct t
     return status;
 }
 
-cuzk_status cuzk_c1_generate(cuzk_c1 **out, cuzk_context *context, const cuzk_c1_options *options, const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_c1_generate(cuzk_c1 **out, cuzk_context *context, const cuzk_c1_options *options,
+                             const cuzk_watch *watch, cuzk_error *error)
 {
     cuzk_c1_options own = CUZK_C1_OPTIONS_INIT;
     struct porep_seal_request request;
@@ -112,7 +123,8 @@ cuzk_status cuzk_c1_generate(cuzk_c1 **out, cuzk_context *context, const cuzk_c1
     request.sector = own.sector;
     request.seed = own.seed;
     cuzk_c1 *c1 = handle;
-    status = own.sparse ? porep_seal_sparse(&c1->c1, &call.task, &request) : porep_seal(&c1->c1, &call.task, &request);
+    status = own.sparse ? porep_seal_sparse(&c1->c1, &call.task, &request)
+                        : porep_seal(&c1->c1, &call.task, &request);
     if (status == CUZK_OK)
         *out = c1;
     else

@@ -24,10 +24,20 @@ uint64_t cuzk_sector_bytes(const char *name)
     if (strncmp(name, "porep-", 6) == 0) name += 6;
     for (; *name >= '0' && *name <= '9' && n < 10000; name++) n = 10 * n + (uint64_t)(*name - '0');
     switch (*name) {
-    case 'k': case 'K': shift = 10; break;
-    case 'm': case 'M': shift = 20; break;
-    case 'g': case 'G': shift = 30; break;
-    default: return 0;
+    case 'k':
+    case 'K':
+        shift = 10;
+        break;
+    case 'm':
+    case 'M':
+        shift = 20;
+        break;
+    case 'g':
+    case 'G':
+        shift = 30;
+        break;
+    default:
+        return 0;
     }
     if (name[1] != '\0' && strcmp(name + 1, "iB") != 0 && strcmp(name + 1, "ib") != 0) return 0;
     return real_shape(n << shift) != NULL ? n << shift : 0;
@@ -44,8 +54,10 @@ cuzk_status porep_shape_need(const struct porep_shape **out, struct task *t, uin
 {
     *out = real_shape(sector_bytes);
     if (*out != NULL) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "there is no sector size of %llu bytes", (unsigned long long)sector_bytes);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "sector_bytes", "2KiB, 8MiB, 512MiB, 32GiB and 64GiB have parameters");
+    const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "there is no sector size of %llu bytes",
+                                    (unsigned long long)sector_bytes);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "sector_bytes",
+                    "2KiB, 8MiB, 512MiB, 32GiB and 64GiB have parameters");
     return status;
 }
 
@@ -64,7 +76,7 @@ size_t cuzk_porep_parameter_name(uint64_t sector_bytes, char *buffer, size_t cap
 struct walk {
     constraint_sink *sink;
     void *context;
-    uint64_t rows;    /* of the circuit proper */
+    uint64_t rows; /* of the circuit proper */
     uint32_t inputs;
 };
 
@@ -85,7 +97,8 @@ static cuzk_status walk_row(void *context, struct task *t, const struct expanded
     return CUZK_OK;
 }
 
-static cuzk_status walk_circuit(const void *circuit, struct task *t, constraint_sink *sink, void *sink_context)
+static cuzk_status walk_circuit(const void *circuit, struct task *t, constraint_sink *sink,
+                                void *sink_context)
 {
     const struct porep_circuit *c = circuit;
     const struct circuit_template *whole = image_circuit(&c->image);
@@ -94,11 +107,13 @@ static cuzk_status walk_circuit(const void *circuit, struct task *t, constraint_
     return image_expand(&c->image, t, walk_row, &w);
 }
 
-static cuzk_status evaluate_circuit(const void *circuit, struct task *t, struct fr *a, struct fr *b, const struct witness *w)
+static cuzk_status evaluate_circuit(const void *circuit, struct task *t, struct fr *a, struct fr *b,
+                                    const struct witness *w)
 {
     const struct porep_circuit *c = circuit;
 
-    return image_evaluate(&c->image, t, (bls12_381_fr_t *)(void *)a, (bls12_381_fr_t *)(void *)b, w->assignment, &c->map);
+    return image_evaluate(&c->image, t, (bls12_381_fr_t *)(void *)a, (bls12_381_fr_t *)(void *)b,
+                          w->assignment, &c->map);
 }
 
 static cuzk_status check_circuit(const void *circuit, struct task *t, const struct witness *w)
@@ -135,15 +150,18 @@ static const struct reference {
     struct circuit_totals totals;
     uint8_t digest[32];
 } references[] = {
-    { 2048, { 40, 2685673, 2687961, { 6421005, 2689006, 5824682 }, 2674908, 685521, 1 },
+    { 2048,
+      { 40, 2685673, 2687961, { 6421005, 2689006, 5824682 }, 2674908, 685521, 1 },
       { 0x71, 0xc0, 0xfe, 0xa6, 0xdf, 0x6f, 0xd7, 0x23, 0x52, 0x76, 0x66, 0xf9, 0xed, 0xc8, 0x11, 0xc5,
         0xf5, 0x7b, 0xc3, 0x88, 0x86, 0x62, 0x9d, 0x9d, 0xc7, 0xed, 0xa1, 0x07, 0xa1, 0x61, 0x01, 0x26 } },
-    { 32ull << 30, { 328, 130169893, 130278869, { 309405051, 130327340, 282656500 }, 129753292, 33112281, 1 },
+    { 32ull << 30,
+      { 328, 130169893, 130278869, { 309405051, 130327340, 282656500 }, 129753292, 33112281, 1 },
       { 0xcc, 0xfc, 0x3f, 0x83, 0xc3, 0xef, 0xb8, 0x66, 0x40, 0x9a, 0x70, 0xa9, 0x67, 0xad, 0xe4, 0xa7,
         0x0d, 0xd0, 0x16, 0xe1, 0x08, 0xd1, 0x91, 0xf0, 0x7a, 0x55, 0xe8, 0xd6, 0x16, 0xea, 0x60, 0x71 } },
 };
 
-static cuzk_status compare(struct task *t, cuzk_circuit_info *out, const struct porep_shape *shape, const struct circuit_totals *totals)
+static cuzk_status compare(struct task *t, cuzk_circuit_info *out, const struct porep_shape *shape,
+                           const struct circuit_totals *totals)
 {
     for (size_t i = 0; i < ARRAY_COUNT(references); i++) {
         const struct reference *r = &references[i];
@@ -157,7 +175,8 @@ static cuzk_status compare(struct task *t, cuzk_circuit_info *out, const struct 
     return CUZK_OK;
 }
 
-static cuzk_status describe(struct task *t, cuzk_circuit_info *out, const struct porep_shape *shape, bool digest)
+static cuzk_status describe(struct task *t, cuzk_circuit_info *out, const struct porep_shape *shape,
+                            bool digest)
 {
     struct porep_binding binding = { 0 };
     struct circuit_totals totals;
@@ -190,8 +209,8 @@ out:
     return status;
 }
 
-cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context, const char *name, int digest, const cuzk_watch *watch,
-                                  cuzk_error *error)
+cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context, const char *name, int digest,
+                                  const cuzk_watch *watch, cuzk_error *error)
 {
     cuzk_circuit_info own = CUZK_CIRCUIT_INFO_INIT;
     struct api_call call;
@@ -201,8 +220,10 @@ cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context,
     if (name == NULL) return api_end(&call, api_refuse(&call, "name"), error);
     const uint64_t sector_bytes = strncmp(name, "porep-", 6) == 0 ? cuzk_sector_bytes(name) : 0;
     if (sector_bytes == 0) {
-        const cuzk_status status = FAIL(&call.task, CUZK_NOT_FOUND, "there is no built-in circuit '%s'", name);
-        task_fail_place(&call.task, NULL, ERROR_NO_OFFSET, "name", "there are porep-2k, porep-8m, porep-512m, porep-32g and porep-64g");
+        const cuzk_status status =
+            FAIL(&call.task, CUZK_NOT_FOUND, "there is no built-in circuit '%s'", name);
+        task_fail_place(&call.task, NULL, ERROR_NO_OFFSET, "name",
+                        "there are porep-2k, porep-8m, porep-512m, porep-32g and porep-64g");
         return api_end(&call, status, error);
     }
     const cuzk_status status = describe(&call.task, &own, real_shape(sector_bytes), digest != 0);
@@ -212,8 +233,8 @@ cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context,
 
 /* -- development parameters -------------------------------------------------------------------------------------------- */
 
-static cuzk_status setup(struct api_call *call, const cuzk_context *context, const struct porep_shape *shape, const char *folder,
-                         const char *trapdoor_path)
+static cuzk_status setup(struct api_call *call, const cuzk_context *context, const struct porep_shape *shape,
+                         const char *folder, const char *trapdoor_path)
 {
     char params_file[PATH_MAX], vk_file[PATH_MAX];
     struct task *t = &call->task;
@@ -227,7 +248,8 @@ static cuzk_status setup(struct api_call *call, const cuzk_context *context, con
     TRY(params_path(vk_file, t, folder, shape, ".vk"));
     TRY_GOTO(out, porep_bind(&binding, t, shape));
     TRY_GOTO(out, groth16_setup_draw(t, &secrets, &curve_bls12_381, ROOT_BELLMAN));
-    TRY_GOTO(out, groth16_setup_constraints(t, &binding.constraints, &secrets, params_file, vk_file, context->backend, context->device));
+    TRY_GOTO(out, groth16_setup_constraints(t, &binding.constraints, &secrets, params_file, vk_file,
+                                            context->backend, context->device));
     if (trapdoor_path != NULL) TRY_GOTO(out, trapdoor_file_write(t, trapdoor_path, &secrets));
 out:
     wipe(&secrets, sizeof secrets);
@@ -235,8 +257,8 @@ out:
     return status;
 }
 
-cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes, const char *folder, const char *trapdoor_path,
-                                 const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes, const char *folder,
+                                 const char *trapdoor_path, const cuzk_watch *watch, cuzk_error *error)
 {
     const struct porep_shape *shape;
     struct api_call call;

@@ -34,10 +34,13 @@ static cuzk_status join(char out[PATH_MAX], struct task *t, const char *folder, 
 {
     const int n = snprintf(out, PATH_MAX, "%s/%s", folder, name);
 
-    return n > 0 && n < PATH_MAX ? CUZK_OK : FAIL(t, CUZK_INVALID_ARGUMENT, "the path of %s in %s is too long", name, folder);
+    return n > 0 && n < PATH_MAX
+               ? CUZK_OK
+               : FAIL(t, CUZK_INVALID_ARGUMENT, "the path of %s in %s is too long", name, folder);
 }
 
-cuzk_status params_path(char out[PATH_MAX], struct task *t, const char *folder, const struct porep_shape *shape, const char *suffix)
+cuzk_status params_path(char out[PATH_MAX], struct task *t, const char *folder,
+                        const struct porep_shape *shape, const char *suffix)
 {
     char name[POREP_PARAMETER_NAME_BYTES + 16];
 
@@ -53,15 +56,18 @@ cuzk_status params_folder_find(char out[PATH_MAX], struct task *t, const char *g
     cuzk_status status;
 
     if (stat(folder, &st) != 0) {
-        status = FAIL(t, errno == ENOENT || errno == ENOTDIR ? CUZK_NOT_FOUND : CUZK_IO, "the parameter folder %s cannot be used: %s", folder,
-                      strerror(errno));
+        status = FAIL(t, errno == ENOENT || errno == ENOTDIR ? CUZK_NOT_FOUND : CUZK_IO,
+                      "the parameter folder %s cannot be used: %s", folder, strerror(errno));
     } else if (!S_ISDIR(st.st_mode)) {
         status = FAIL(t, CUZK_NOT_FOUND, "the parameter folder %s is not a folder", folder);
     } else {
-        return snprintf(out, PATH_MAX, "%s", folder) < PATH_MAX ? CUZK_OK : FAIL(t, CUZK_INVALID_ARGUMENT, "the folder's path is too long");
+        return snprintf(out, PATH_MAX, "%s", folder) < PATH_MAX
+                   ? CUZK_OK
+                   : FAIL(t, CUZK_INVALID_ARGUMENT, "the folder's path is too long");
     }
     task_fail_place(t, folder, ERROR_NO_OFFSET, NULL,
-                    "name the folder (--params DIR, or FIL_PROOFS_PARAMETER_CACHE); lotus fetch-params fetches the real parameters, cuzk "
+                    "name the folder (--params DIR, or FIL_PROOFS_PARAMETER_CACHE); lotus fetch-params "
+                    "fetches the real parameters, cuzk "
                     "setup --dev makes some for trying out");
     return status;
 }
@@ -80,7 +86,8 @@ bool params_folder_is_development(const char *folder)
 
 static cuzk_status refuse_folder(struct task *t, const char *folder, const char *why)
 {
-    const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "development keys do not go into %s: %s", folder, why);
+    const cuzk_status status =
+        FAIL(t, CUZK_INVALID_ARGUMENT, "development keys do not go into %s: %s", folder, why);
 
     task_fail_place(t, folder, ERROR_NO_OFFSET, NULL, "name a new folder, for development keys only");
     return status;
@@ -100,20 +107,23 @@ static bool is_empty(const char *folder)
     DIR *d = opendir(folder);
 
     if (d == NULL) return false;
-    while (empty && (entry = readdir(d)) != NULL) empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    while (empty && (entry = readdir(d)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     closedir(d);
     return empty;
 }
 
 cuzk_status params_folder_claim(struct task *t, const char *folder)
 {
-    static const char text[] = "The parameters in this folder were made by cuzk setup --dev: whoever made them can forge proofs.\n"
-                               "They are for development and tests.  Never put real parameters here, nor these anywhere else.\n";
+    static const char text[] =
+        "The parameters in this folder were made by cuzk setup --dev: whoever made them can forge proofs.\n"
+        "They are for development and tests.  Never put real parameters here, nor these anywhere else.\n";
     char mark[PATH_MAX];
 
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) {
         const int why = errno;
-        const cuzk_status status = FAIL(t, why == ENOENT ? CUZK_NOT_FOUND : CUZK_IO, "the folder %s cannot be made: %s", folder, strerror(why));
+        const cuzk_status status = FAIL(t, why == ENOENT ? CUZK_NOT_FOUND : CUZK_IO,
+                                        "the folder %s cannot be made: %s", folder, strerror(why));
         task_fail_place(t, folder, ERROR_NO_OFFSET, NULL, NULL);
         task_fail_errno(t, why);
         return status;
@@ -129,7 +139,8 @@ cuzk_status params_folder_claim(struct task *t, const char *folder)
 /* -- the manifest ------------------------------------------------------------------------------------------------------ */
 
 /* The digest that the folder's manifest has for a file, as hex; empty if there is no manifest or it does not name the file. */
-static cuzk_status manifest_digest(char out[2 * DIGEST_BYTES + 1], struct task *t, const char *folder, const char *file_name)
+static cuzk_status manifest_digest(char out[2 * DIGEST_BYTES + 1], struct task *t, const char *folder,
+                                   const char *file_name)
 {
     char path[PATH_MAX];
     json_error_t why;
@@ -141,7 +152,8 @@ static cuzk_status manifest_digest(char out[2 * DIGEST_BYTES + 1], struct task *
     json_t *manifest = json_load_file(path, 0, &why);
     if (manifest == NULL) {
         const cuzk_status status = FAIL(t, CUZK_MALFORMED, "the manifest cannot be read: %s", why.text);
-        task_fail_place(t, path, why.position >= 0 ? (uint64_t)why.position : ERROR_NO_OFFSET, NULL, "fetch it again, or remove it to do without digests");
+        task_fail_place(t, path, why.position >= 0 ? (uint64_t)why.position : ERROR_NO_OFFSET, NULL,
+                        "fetch it again, or remove it to do without digests");
         return status;
     }
     const json_t *entry = json_object_get(manifest, file_name);
@@ -150,8 +162,10 @@ static cuzk_status manifest_digest(char out[2 * DIGEST_BYTES + 1], struct task *
     if (digest != NULL && strlen(digest) == 2 * DIGEST_BYTES) {
         memcpy(out, digest, 2 * DIGEST_BYTES + 1);
     } else if (entry != NULL) {
-        status = FAIL(t, CUZK_MALFORMED, "the manifest's entry for %s has no digest of %d hex digits", file_name, 2 * DIGEST_BYTES);
-        task_fail_place(t, path, ERROR_NO_OFFSET, "digest", "fetch it again, or remove it to do without digests");
+        status = FAIL(t, CUZK_MALFORMED, "the manifest's entry for %s has no digest of %d hex digits",
+                      file_name, 2 * DIGEST_BYTES);
+        task_fail_place(t, path, ERROR_NO_OFFSET, "digest",
+                        "fetch it again, or remove it to do without digests");
     }
     json_decref(manifest);
     return status;
@@ -175,7 +189,8 @@ static cuzk_status digest_of(char out[2 * DIGEST_BYTES + 1], struct task *t, con
     return CUZK_OK;
 }
 
-static cuzk_status check_digest(struct task *t, const struct mapfile *f, const char *folder, const char *file_name, bool remember)
+static cuzk_status check_digest(struct task *t, const struct mapfile *f, const char *folder,
+                                const char *file_name, bool remember)
 {
     char wanted[2 * DIGEST_BYTES + 1], found[2 * DIGEST_BYTES + 1], note[64];
 
@@ -188,7 +203,9 @@ static cuzk_status check_digest(struct task *t, const struct mapfile *f, const c
         if (remember) filenote_write(f, "digest", note);
         return CUZK_OK;
     }
-    const cuzk_status status = FAIL(t, CUZK_KEY_INVALID, "the file's digest is %s, but " MANIFEST " beside it has %s: it is damaged, or not the file of this name",
+    const cuzk_status status = FAIL(t, CUZK_KEY_INVALID,
+                                    "the file's digest is %s, but " MANIFEST
+                                    " beside it has %s: it is damaged, or not the file of this name",
                                     found, wanted);
     task_fail_place(t, f->path, ERROR_NO_OFFSET, "digest", "fetch the parameters again");
     return status;
@@ -204,17 +221,20 @@ static cuzk_status refuse_debris(struct task *t, const struct mapfile *f)
     size_t at = 0;
 
     while (at < s.size && at < 64 && (s.data[at] == ' ' || (s.data[at] >= '\t' && s.data[at] <= '\r'))) at++;
-    if (s.size == 0) what = "is empty";
-    else if (at < s.size && s.data[at] == '<') what = "is an HTML page, not parameters: a server's answer was saved in its place";
-    else if (at < s.size && s.data[at] == '{') what = "is JSON, not parameters: a server's answer was saved in its place";
+    if (s.size == 0)
+        what = "is empty";
+    else if (at < s.size && s.data[at] == '<')
+        what = "is an HTML page, not parameters: a server's answer was saved in its place";
+    else if (at < s.size && s.data[at] == '{')
+        what = "is JSON, not parameters: a server's answer was saved in its place";
     if (what == NULL) return CUZK_OK;
     const cuzk_status status = FAIL(t, CUZK_MALFORMED, "the file %s", what);
     task_fail_place(t, f->path, ERROR_NO_OFFSET, NULL, "fetch it again");
     return status;
 }
 
-cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *folder, const struct porep_shape *shape, const char *suffix,
-                             bool remember)
+cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *folder,
+                             const struct porep_shape *shape, const char *suffix, bool remember)
 {
     char path[PATH_MAX];
 
@@ -222,7 +242,8 @@ cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *fo
     cuzk_status status = mapfile_open(out, t, path);
     if (status != CUZK_OK) {
         task_fail_place(t, path, ERROR_NO_OFFSET, NULL,
-                        "fetch the parameters of this sector size (lotus fetch-params), or make some for trying out: cuzk setup --dev");
+                        "fetch the parameters of this sector size (lotus fetch-params), or make some for "
+                        "trying out: cuzk setup --dev");
         return status;
     }
     status = refuse_debris(t, out);
@@ -231,22 +252,31 @@ cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *fo
     return status;
 }
 
-static cuzk_status parse_vk(struct groth16_vk *out, struct task *t, const struct mapfile *f, const struct porep_shape *shape)
+static cuzk_status parse_vk(struct groth16_vk *out, struct task *t, const struct mapfile *f,
+                            const struct porep_shape *shape)
 {
     struct vk_points read = { 0 };
     struct filvk vk;
 
     TRY(filvk_parse(&vk, t, f->path, f->bytes));
     if (vk.ic_count != porep_input_count(shape)) {
-        const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the verifying key is for %u public inputs; PoRep of %s sectors has %zu", vk.ic_count - 1,
-                                        shape->name, porep_input_count(shape) - 1);
+        const cuzk_status status =
+            FAIL(t, CUZK_MISMATCH, "the verifying key is for %u public inputs; PoRep of %s sectors has %zu",
+                 vk.ic_count - 1, shape->name, porep_input_count(shape) - 1);
         task_fail_place(t, f->path, ERROR_NO_OFFSET, "ic", "fetch the parameters again");
         return status;
     }
     TRY(filvk_points(&read, t, &vk));
     const struct groth16_vk_points points = {
-        .alpha1 = &read.alpha1, .beta1 = &vk.beta1, .beta2 = &read.beta2, .gamma2 = &read.gamma2, .delta1 = &vk.delta1,
-        .delta2 = &read.delta2, .ic = read.ic, .ic_stride = sizeof *read.ic, .ic_count = read.ic_count,
+        .alpha1 = &read.alpha1,
+        .beta1 = &vk.beta1,
+        .beta2 = &read.beta2,
+        .gamma2 = &read.gamma2,
+        .delta1 = &vk.delta1,
+        .delta2 = &read.delta2,
+        .ic = read.ic,
+        .ic_stride = sizeof *read.ic,
+        .ic_count = read.ic_count,
     };
     cuzk_status status = groth16_vk_init(t, out, &curve_bls12_381, &points);
     vk_points_fini(&read);
@@ -258,7 +288,8 @@ static cuzk_status parse_vk(struct groth16_vk *out, struct task *t, const struct
     return status;
 }
 
-cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *folder, const struct porep_shape *shape)
+cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *folder,
+                           const struct porep_shape *shape)
 {
     struct mapfile file = { 0 };
 
@@ -270,11 +301,15 @@ cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *f
 
 /* -- keys -------------------------------------------------------------------------------------------------------------- */
 
-static cuzk_status too_large(struct task *t, const cuzk_context *context, const struct porep_shape *shape, const char *how, uint64_t bytes)
+static cuzk_status too_large(struct task *t, const cuzk_context *context, const struct porep_shape *shape,
+                             const char *how, uint64_t bytes)
 {
-    const cuzk_status status = FAIL(t, CUZK_TOO_LARGE, "a proof of a %s sector takes %s%llu bytes of memory on this machine; the limit is %llu",
-                                    shape->name, how, (unsigned long long)bytes, (unsigned long long)context->memory_bytes);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "memory_bytes", "raise the limit, or use a machine with more memory");
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE,
+             "a proof of a %s sector takes %s%llu bytes of memory on this machine; the limit is %llu",
+             shape->name, how, (unsigned long long)bytes, (unsigned long long)context->memory_bytes);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "memory_bytes",
+                    "raise the limit, or use a machine with more memory");
     return status;
 }
 
@@ -294,11 +329,13 @@ static cuzk_status plan_memory(struct task *t, cuzk_porep_key *key, const cuzk_c
     porep_witness_room(&room, image, pool_width(context->pool));
     key->shared_bytes = key->key->heap_bytes + image_bytes(image);
     key->proof_bytes = plan.block_bytes + room.total_bytes;
-    if (context->memory_bytes == 0 || key->shared_bytes + key->proof_bytes <= context->memory_bytes) return CUZK_OK;
+    if (context->memory_bytes == 0 || key->shared_bytes + key->proof_bytes <= context->memory_bytes)
+        return CUZK_OK;
     return too_large(t, context, key->binding.circuit.shape, "", key->shared_bytes + key->proof_bytes);
 }
 
-static cuzk_status open_key(struct task *t, cuzk_porep_key *key, const cuzk_context *context, const struct porep_shape *shape, const char *given)
+static cuzk_status open_key(struct task *t, cuzk_porep_key *key, const cuzk_context *context,
+                            const struct porep_shape *shape, const char *given)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     struct mapfile file = { 0 };
@@ -318,8 +355,9 @@ static cuzk_status open_key(struct task *t, cuzk_porep_key *key, const cuzk_cont
     return plan_memory(t, key, context);
 }
 
-cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context, uint64_t sector_bytes, const cuzk_porep_key_options *options,
-                                const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context, uint64_t sector_bytes,
+                                const cuzk_porep_key_options *options, const cuzk_watch *watch,
+                                cuzk_error *error)
 {
     cuzk_porep_key_options own = CUZK_POREP_KEY_OPTIONS_INIT;
     const struct porep_shape *shape;

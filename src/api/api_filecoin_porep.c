@@ -15,7 +15,8 @@ void cuzk_prover_id(unsigned char out[32], uint64_t miner) { porep_prover_id(out
 
 unsigned cuzk_porep_partitions(const char *proof_type)
 {
-    const struct registered_proof *r = proof_type != NULL ? registered_proof_by_name(proof_type, strlen(proof_type)) : NULL;
+    const struct registered_proof *r =
+        proof_type != NULL ? registered_proof_by_name(proof_type, strlen(proof_type)) : NULL;
 
     return r != NULL ? registered_proof_partitions(r) : 0;
 }
@@ -39,12 +40,15 @@ void cuzk_c1_statement(const cuzk_c1 *c1, uint64_t miner, uint64_t sector, cuzk_
 /* From what a verifier knows, and from nothing else. */
 static cuzk_status derive(struct porep_public *out, struct task *t, const cuzk_porep_statement *s)
 {
-    const struct registered_proof *r = s->proof_type != NULL ? registered_proof_by_name(s->proof_type, strlen(s->proof_type)) : NULL;
+    const struct registered_proof *r =
+        s->proof_type != NULL ? registered_proof_by_name(s->proof_type, strlen(s->proof_type)) : NULL;
     uint8_t porep_id[32], replica_id[32];
 
     if (r == NULL) {
-        const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "there is no proof type '%s'", s->proof_type != NULL ? s->proof_type : "");
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, "proof_type", "proof types are named like StackedDrg32GiBV1_1");
+        const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "there is no proof type '%s'",
+                                        s->proof_type != NULL ? s->proof_type : "");
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, "proof_type",
+                        "proof types are named like StackedDrg32GiBV1_1");
         return status;
     }
     registered_proof_porep_id(r, porep_id);
@@ -56,7 +60,8 @@ static cuzk_status derive(struct porep_public *out, struct task *t, const cuzk_p
 }
 
 /* The inputs of a partition without the constant, as verifiers take them. */
-static cuzk_status inputs_of(struct task *t, const struct porep_public *public, unsigned partition, struct fr_int *out)
+static cuzk_status inputs_of(struct task *t, const struct porep_public *public, unsigned partition,
+                             struct fr_int *out)
 {
     bls12_381_fr_int inputs[4 + 18 * POREP_MAX_CHALLENGES];
     const size_t count = porep_input_count(public->shape);
@@ -67,7 +72,8 @@ static cuzk_status inputs_of(struct task *t, const struct porep_public *public, 
     return CUZK_OK;
 }
 
-cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *statement, unsigned partition, cuzk_error *error)
+cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *statement, unsigned partition,
+                               cuzk_error *error)
 {
     cuzk_porep_statement own = CUZK_POREP_STATEMENT_INIT;
     struct porep_public public;
@@ -79,14 +85,16 @@ cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *s
     if (statement == NULL) return api_end(&call, api_refuse(&call, "statement"), error);
     api_copy_in(&own, sizeof own, statement);
     cuzk_status status = derive(&public, &call.task, &own);
-    if (status == CUZK_OK && partition >= cuzk_porep_partitions(own.proof_type)) status = api_refuse(&call, "partition");
+    if (status == CUZK_OK && partition >= cuzk_porep_partitions(own.proof_type))
+        status = api_refuse(&call, "partition");
     if (status == CUZK_OK) status = api_new(&call, &handle, sizeof(cuzk_publics));
     if (status != CUZK_OK) return api_end(&call, status, error);
     cuzk_publics *p = handle;
     p->count = porep_input_count(public.shape) - 1;
     p->value = calloc(p->count, sizeof *p->value);
     status = p->value != NULL ? inputs_of(&call.task, &public, partition, p->value)
-                              : FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %llu public inputs", (unsigned long long)p->count);
+                              : FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %llu public inputs",
+                                     (unsigned long long)p->count);
     if (status == CUZK_OK)
         *out = p;
     else
@@ -97,8 +105,8 @@ cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *s
 /* -- verifying --------------------------------------------------------------------------------------------------------- */
 
 /* All partitions' proofs against inputs that are derived here. */
-static cuzk_status verify_all(struct task *t, const struct groth16_verifier *verifier, const struct porep_public *public, unsigned partitions,
-                              struct span proofs)
+static cuzk_status verify_all(struct task *t, const struct groth16_verifier *verifier,
+                              const struct porep_public *public, unsigned partitions, struct span proofs)
 {
     const size_t each = porep_input_count(public->shape) - 1;
     struct proof_points *points = calloc(partitions, sizeof *points);
@@ -121,8 +129,10 @@ static cuzk_status verify_all(struct task *t, const struct groth16_verifier *ver
     }
     status = groth16_verify_each(t, verifier, bad, proof, inputs, each, partitions, GROTH16_POINTS_CHECKED);
     if (status == CUZK_PROOF_INVALID)
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "the proof is of another statement (miner, sector, ticket, seed, comm_r, comm_d, proof type), of "
-                                                        "other parameters, or damaged");
+        task_fail_place(
+            t, NULL, ERROR_NO_OFFSET, NULL,
+            "the proof is of another statement (miner, sector, ticket, seed, comm_r, comm_d, proof type), of "
+            "other parameters, or damaged");
 out:
     free(bad);
     free(inputs);
@@ -131,7 +141,8 @@ out:
     return status;
 }
 
-cuzk_status cuzk_porep_verify(const cuzk_vk *vk, const cuzk_porep_statement *statement, const void *proofs, size_t bytes, cuzk_error *error)
+cuzk_status cuzk_porep_verify(const cuzk_vk *vk, const cuzk_porep_statement *statement, const void *proofs,
+                              size_t bytes, cuzk_error *error)
 {
     cuzk_porep_statement own = CUZK_POREP_STATEMENT_INIT;
     struct porep_public public;
@@ -143,11 +154,16 @@ cuzk_status cuzk_porep_verify(const cuzk_vk *vk, const cuzk_porep_statement *sta
     if (proofs == NULL) return api_end(&call, api_refuse(&call, "proofs"), error);
     api_copy_in(&own, sizeof own, statement);
     cuzk_status status = derive(&public, &call.task, &own);
-    if (status == CUZK_OK && (vk->vk.curve != &curve_bls12_381 || vk->vk.ic_count != porep_input_count(public.shape))) {
-        status = FAIL(&call.task, CUZK_MISMATCH, "the verifying key is for %zu public inputs over %s; PoRep of %s sectors has %zu over bls12_381",
-                      vk->vk.ic_count - 1, vk->vk.curve->name, public.shape->name, porep_input_count(public.shape) - 1);
+    if (status == CUZK_OK &&
+        (vk->vk.curve != &curve_bls12_381 || vk->vk.ic_count != porep_input_count(public.shape))) {
+        status = FAIL(
+            &call.task, CUZK_MISMATCH,
+            "the verifying key is for %zu public inputs over %s; PoRep of %s sectors has %zu over bls12_381",
+            vk->vk.ic_count - 1, vk->vk.curve->name, public.shape->name, porep_input_count(public.shape) - 1);
     }
-    if (status == CUZK_OK) status = verify_all(&call.task, &vk->verifier, &public, cuzk_porep_partitions(own.proof_type), span_of(proofs, bytes));
+    if (status == CUZK_OK)
+        status = verify_all(&call.task, &vk->verifier, &public, cuzk_porep_partitions(own.proof_type),
+                            span_of(proofs, bytes));
     return api_end(&call, status, error);
 }
 
@@ -158,7 +174,8 @@ size_t cuzk_porep_proof_bytes(const cuzk_c1 *c1) { return (size_t)c1->c1.partiti
 void porep_witness_room(struct porep_witness_room *out, const struct circuit_image *image, unsigned width)
 {
     const struct circuit_template *whole = image_circuit(image);
-    const size_t bits = ((size_t)whole->aux_count + 63) / 64 * 8, numbers = (size_t)image->number_total * sizeof(bls12_381_fr_int),
+    const size_t bits = ((size_t)whole->aux_count + 63) / 64 * 8,
+                 numbers = (size_t)image->number_total * sizeof(bls12_381_fr_int),
                  registers = (size_t)width * whole->depth_words * sizeof(uint32_t);
 
     out->values_bytes = 32 * ((size_t)whole->input_count + whole->aux_count);
@@ -170,12 +187,12 @@ struct proving {
     const cuzk_context *context;
     const cuzk_porep_key *key;
     const cuzk_c1 *handle;
-    const struct c1 *c1;       /* in it */
+    const struct c1 *c1; /* in it */
     const cuzk_porep_request *request;
     struct porep_public public;
     struct groth16_plan plan;
     struct assignment assignment;
-    struct arena memory;       /* of the values */
+    struct arena memory; /* of the values */
     bls12_381_fr_int *values;
 };
 
@@ -204,9 +221,13 @@ static cuzk_status check_inputs(const struct proving *p, unsigned partition)
     TRY(inputs_of(p->task, &p->public, partition, derived));
     for (size_t i = 0; i < count; i++)
         if (memcmp(&derived[i], &p->values[i + 1], sizeof derived[i]) != 0) {
-            const cuzk_status status = FAIL(p->task, CUZK_MISMATCH, "partition %u: public input %zu of the vanilla proofs is not the one that the "
-                                                                    "sector's public data give", partition, i);
-            task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET, "public input",
+            const cuzk_status status =
+                FAIL(p->task, CUZK_MISMATCH,
+                     "partition %u: public input %zu of the vanilla proofs is not the one that the "
+                     "sector's public data give",
+                     partition, i);
+            task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET,
+                            "public input",
                             "miner, sector and seed must be those with which Commit Phase 1 ran");
             return status;
         }
@@ -229,11 +250,13 @@ static cuzk_status prove_partition(struct proving *p, unsigned partition, uint8_
     w.count = p->key->key->variable_count;
     w.values = span_of(p->values, 32 * w.count);
     w.assignment = &p->assignment;
-    const cuzk_status status = groth16_prove_verified(p->task, &proof, p->key->key, &p->plan, &p->key->verifier, &w, &timings);
+    const cuzk_status status =
+        groth16_prove_verified(p->task, &proof, p->key->key, &p->plan, &p->key->verifier, &w, &timings);
     if (status != CUZK_OK) {
         char partition_text[32];
         snprintf(partition_text, sizeof partition_text, "partition %u", partition);
-        task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET, partition_text, NULL);
+        task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET, partition_text,
+                        NULL);
         return status;
     }
     report_proof(p, partition, &timings);
@@ -251,18 +274,22 @@ static cuzk_status prepare(struct proving *p)
     void *values;
 
     if (p->c1->shape != circuit->shape) {
-        const cuzk_status status = FAIL(p->task, CUZK_MISMATCH, "the vanilla proofs are of a %s sector, the parameters for %s", p->c1->shape->name,
-                                        circuit->shape->name);
-        task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET, "registered_proof", NULL);
+        const cuzk_status status =
+            FAIL(p->task, CUZK_MISMATCH, "the vanilla proofs are of a %s sector, the parameters for %s",
+                 p->c1->shape->name, circuit->shape->name);
+        task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET,
+                        "registered_proof", NULL);
         return status;
     }
     TRY(groth16_prove_plan(&p->plan, p->task, p->key->key, p->context->backend, p->context->device));
     porep_witness_room(&room, &circuit->image, pool_width(p->context->pool));
     const size_t all = p->key->shared_bytes + p->plan.block_bytes + room.total_bytes;
     if (p->context->memory_bytes != 0 && all > p->context->memory_bytes) {
-        const cuzk_status status = FAIL(p->task, CUZK_TOO_LARGE, "the proof takes %zu bytes of memory; the limit is %llu", all,
-                                        (unsigned long long)p->context->memory_bytes);
-        task_fail_place(p->task, NULL, ERROR_NO_OFFSET, "memory_bytes", "raise the limit, or use a machine with more memory");
+        const cuzk_status status =
+            FAIL(p->task, CUZK_TOO_LARGE, "the proof takes %zu bytes of memory; the limit is %llu", all,
+                 (unsigned long long)p->context->memory_bytes);
+        task_fail_place(p->task, NULL, ERROR_NO_OFFSET, "memory_bytes",
+                        "raise the limit, or use a machine with more memory");
         return status;
     }
     TRY(porep_check_identity(p->c1, p->task, p->request->miner, p->request->sector));
@@ -299,8 +326,9 @@ out:
     return status;
 }
 
-cuzk_status cuzk_porep_prove(void *proofs, size_t capacity, cuzk_context *context, const cuzk_porep_key *key, const cuzk_c1 *c1,
-                             const cuzk_porep_request *request, const cuzk_watch *watch, cuzk_error *error)
+cuzk_status cuzk_porep_prove(void *proofs, size_t capacity, cuzk_context *context, const cuzk_porep_key *key,
+                             const cuzk_c1 *c1, const cuzk_porep_request *request, const cuzk_watch *watch,
+                             cuzk_error *error)
 {
     cuzk_porep_request own = CUZK_POREP_REQUEST_INIT;
     struct proving p = { 0 };
@@ -311,7 +339,8 @@ cuzk_status cuzk_porep_prove(void *proofs, size_t capacity, cuzk_context *contex
     if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
     if (c1 == NULL) return api_end(&call, api_refuse(&call, "c1"), error);
     if (request == NULL) return api_end(&call, api_refuse(&call, "request"), error);
-    if (proofs == NULL || capacity < cuzk_porep_proof_bytes(c1)) return api_end(&call, api_refuse(&call, "proofs"), error);
+    if (proofs == NULL || capacity < cuzk_porep_proof_bytes(c1))
+        return api_end(&call, api_refuse(&call, "proofs"), error);
     api_copy_in(&own, sizeof own, request);
     p.task = &call.task;
     p.context = context;

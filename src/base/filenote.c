@@ -26,14 +26,16 @@ static bool note_path(char *out, size_t bytes, const struct mapfile *f, const ch
     if (make_folders) mkdir(folder, 0700); /* failures show when the note is written */
     memcpy(folder + n, "/cuzk", 6);
     if (make_folders) mkdir(folder, 0700);
-    n = snprintf(out, bytes, "%s/%s-%llx-%llx", folder, kind, (unsigned long long)f->device, (unsigned long long)f->inode);
+    n = snprintf(out, bytes, "%s/%s-%llx-%llx", folder, kind, (unsigned long long)f->device,
+                 (unsigned long long)f->inode);
     return n > 0 && (size_t)n < bytes;
 }
 
 /* The first line of a note: what must still be so for it to count. */
 static void identity_line(char out[NOTE_BYTES], const struct mapfile *f, const char *kind)
 {
-    snprintf(out, NOTE_BYTES, "cuzk %s 1 size %zu mtime_ns %llu\n", kind, f->bytes.size, (unsigned long long)f->mtime_ns);
+    snprintf(out, NOTE_BYTES, "cuzk %s 1 size %zu mtime_ns %llu\n", kind, f->bytes.size,
+             (unsigned long long)f->mtime_ns);
 }
 
 void filenote_write(const struct mapfile *f, const char *kind, const char *text)
@@ -47,7 +49,8 @@ void filenote_write(const struct mapfile *f, const char *kind, const char *text)
     const int more = snprintf(note + n, room, "%s\n", text);
     if (more < 0 || (size_t)more >= room) return;
     task_init(&quiet);
-    if (mapfile_write(&quiet, path, note, n + (size_t)more, 0600) != CUZK_OK) return; /* not remembered: checked again next time */
+    if (mapfile_write(&quiet, path, note, n + (size_t)more, 0600) != CUZK_OK)
+        return; /* not remembered: checked again next time */
 }
 
 bool filenote_holds(const struct mapfile *f, const char *kind, const char *text)

@@ -10,14 +10,15 @@ struct cli cli;
 
 static unsigned char cancelled; /* written by the signal handler */
 
-static void print_error(cuzk_status status, const char *text, const char *advice, const char *path, const char *field,
-                        uint64_t offset)
+static void print_error(cuzk_status status, const char *text, const char *advice, const char *path,
+                        const char *field, uint64_t offset)
 {
     fprintf(stderr, "cuzk: error: %s\n", text[0] ? text : cuzk_status_text(status));
     if (path[0] || field[0] || offset != ERROR_NO_OFFSET) {
         fputs("  where: ", stderr);
         if (path[0]) fputs(path, stderr);
-        if (offset != ERROR_NO_OFFSET) fprintf(stderr, "%sbyte %llu", path[0] ? ", " : "", (unsigned long long)offset);
+        if (offset != ERROR_NO_OFFSET)
+            fprintf(stderr, "%sbyte %llu", path[0] ? ", " : "", (unsigned long long)offset);
         if (field[0]) fprintf(stderr, "%sfield %s", path[0] || offset != ERROR_NO_OFFSET ? ", " : "", field);
         fputc('\n', stderr);
     }
@@ -105,7 +106,8 @@ bool cli_context(cuzk_context **out, int *exit_code)
     return false;
 }
 
-int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count, int argc, char **argv)
+int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count,
+                   int argc, char **argv)
 {
     const char *names[8];
     struct task t;
@@ -119,7 +121,9 @@ int cli_subcommand(const char *group, const char *text, const struct command *co
     }
     const bool help = args_want_help(argc, argv);
     if (help || argc < 2) {
-        printf("usage: cuzk %s COMMAND [arguments]      cuzk %s COMMAND --help teaches one command\n\n%s\n\ncommands\n", group, group, text);
+        printf("usage: cuzk %s COMMAND [arguments]      cuzk %s COMMAND --help teaches one "
+               "command\n\n%s\n\ncommands\n",
+               group, group, text);
         for (size_t i = 0; i < count; i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
         return help ? 0 : cuzk_status_exit_code(CUZK_INVALID_ARGUMENT);
     }

@@ -8,17 +8,19 @@
 
 /* Set by the common options before a command runs. */
 struct cli {
-    bool json;         /* one JSON object on standard output instead of text */
-    bool quiet;        /* no progress, no warnings */
-    uint64_t threads;  /* 0: one a usable CPU */
+    bool json;        /* one JSON object on standard output instead of text */
+    bool quiet;       /* no progress, no warnings */
+    uint64_t threads; /* 0: one a usable CPU */
 };
 extern struct cli cli;
 
 /* Rows that every command adds to its own options. */
-#define CLI_COMMON_OPTIONS                                                                                             \
-    { "--threads", OPTION_COUNT, &cli.threads, 1, 1024, "N", "worker threads (default: one a usable CPU)" },           \
-        { "--json", OPTION_FLAG, &cli.json, 0, 0, NULL, "print one JSON object on standard output" },                  \
-        { "--quiet", OPTION_FLAG, &cli.quiet, 0, 0, NULL, "no progress and no warnings on standard error" }
+#define CLI_COMMON_OPTIONS                                                                                   \
+    { "--threads", OPTION_COUNT, &cli.threads, 1, 1024, "N", "worker threads (default: one a usable CPU)" }, \
+        { "--json", OPTION_FLAG, &cli.json, 0, 0, NULL, "print one JSON object on standard output" },        \
+    {                                                                                                        \
+        "--quiet", OPTION_FLAG, &cli.quiet, 0, 0, NULL, "no progress and no warnings on standard error"      \
+    }
 
 /** Prints the error (text to standard error, and an object to standard output with --json); returns its exit code. */
 int cli_fail(const cuzk_error *error);
@@ -39,7 +41,8 @@ bool cli_context(cuzk_context **out, int *exit_code);
 const char *cli_bytes(uint64_t bytes);
 
 /** Runs the command that argv[1] names, or shows what there is. */
-int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count, int argc, char **argv);
+int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count,
+                   int argc, char **argv);
 
 int cmd_prove(int argc, char **argv);
 int cmd_verify(int argc, char **argv);

@@ -5,20 +5,29 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "Writes the output of Commit Phase 1 for a sector of random data.  2 KiB and 8 MiB sectors are sealed, natively; larger ones take\n"
-    "--sparse: a C1 that satisfies the circuit although no such sector exists (random on the opened paths, nothing elsewhere).  The same\n"
-    "--seed gives the same file.  For tests and benchmarks.";
+static const char help[] = "Writes the output of Commit Phase 1 for a sector of random data.  2 KiB and 8 "
+                           "MiB sectors are sealed, natively; larger ones take\n"
+                           "--sparse: a C1 that satisfies the circuit although no such sector exists (random "
+                           "on the opened paths, nothing elsewhere).  The same\n"
+                           "--seed gives the same file.  For tests and benchmarks.";
 
 /* "StackedDrg2KiBV1_1" */
-static cuzk_status proof_type_of(struct task *t, char *out, size_t bytes, const char *size, const char *feature)
+static cuzk_status proof_type_of(struct task *t, char *out, size_t bytes, const char *size,
+                                 const char *feature)
 {
-    static const struct { const char *name, *suffix; } features[] = {
-        { "v1", "V1" }, { "v1_1", "V1_1" }, { "synthetic", "V1_1_Feat_SyntheticPoRep" }, { "ni", "V1_2_Feat_NonInteractivePoRep" },
+    static const struct {
+        const char *name, *suffix;
+    } features[] = {
+        { "v1", "V1" },
+        { "v1_1", "V1_1" },
+        { "synthetic", "V1_1_Feat_SyntheticPoRep" },
+        { "ni", "V1_2_Feat_NonInteractivePoRep" },
     };
     const char *sector = cuzk_sector_name(cuzk_sector_bytes(size));
 
-    if (sector == NULL) return FAIL(t, CUZK_INVALID_ARGUMENT, "--size takes 2KiB, 8MiB, 512MiB, 32GiB or 64GiB, not '%s'", size);
+    if (sector == NULL)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "--size takes 2KiB, 8MiB, 512MiB, 32GiB or 64GiB, not '%s'",
+                    size);
     for (size_t i = 0; i < ARRAY_COUNT(features); i++) {
         if (strcmp(features[i].name, feature) != 0) continue;
         snprintf(out, bytes, "StackedDrg%s%s", sector, features[i].suffix);
@@ -37,14 +46,15 @@ static int run(const cuzk_c1_options *o, const char *path, bool wrapped)
 
     if (!cli_context(&context, &exit_code)) return exit_code;
     const uint64_t start = clock_now_ns();
-    if (cuzk_c1_generate(&c1, context, o, &watch, &error) != CUZK_OK || cuzk_c1_save(c1, path, wrapped, &error) != CUZK_OK)
+    if (cuzk_c1_generate(&c1, context, o, &watch, &error) != CUZK_OK ||
+        cuzk_c1_save(c1, path, wrapped, &error) != CUZK_OK)
         exit_code = cli_fail(&error);
     else if (cli.json)
-        cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "c1", path, "proof_type", o->proof_type, "sparse", o->sparse, "ms",
-                                 clock_ms_since(start)));
+        cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "c1", path, "proof_type",
+                                 o->proof_type, "sparse", o->sparse, "ms", clock_ms_since(start)));
     else if (!cli.quiet && strcmp(path, "-") != 0)
-        printf("%s: %s, miner %llu, sector %llu, made in %.1f s\n", path, o->proof_type, (unsigned long long)o->miner, (unsigned long long)o->sector,
-               clock_ms_since(start) * 1e-3);
+        printf("%s: %s, miner %llu, sector %llu, made in %.1f s\n", path, o->proof_type,
+               (unsigned long long)o->miner, (unsigned long long)o->sector, clock_ms_since(start) * 1e-3);
     cuzk_c1_close(c1);
     cuzk_context_destroy(context);
     return exit_code;
@@ -57,8 +67,10 @@ static int gen_c1(int argc, char **argv)
     cuzk_c1_options c1 = CUZK_C1_OPTIONS_INIT;
     const struct option_row options[] = {
         { "--size", OPTION_TEXT, &size, 0, 0, "SIZE", "2KiB, 8MiB, 512MiB, 32GiB or 64GiB" },
-        { "--sparse", OPTION_FLAG, &sparse, 0, 0, NULL, "only what the proof opens: for sizes that cannot be sealed here" },
-        { "--seed", OPTION_COUNT, &c1.seed, 0, UINT64_MAX, "S", "everything random follows from it (default 0)" },
+        { "--sparse", OPTION_FLAG, &sparse, 0, 0, NULL,
+          "only what the proof opens: for sizes that cannot be sealed here" },
+        { "--seed", OPTION_COUNT, &c1.seed, 0, UINT64_MAX, "S",
+          "everything random follows from it (default 0)" },
         { "--miner", OPTION_COUNT, &c1.miner, 0, UINT64_MAX - 1, "N", "the miner's actor id (default 1000)" },
         { "--sector", OPTION_COUNT, &c1.sector, 0, UINT64_MAX - 1, "N", "the sector's number (default 1)" },
         { "--variant", OPTION_TEXT, &variant, 0, 0, "V", "v1, v1_1 (default), synthetic, ni" },
@@ -74,7 +86,8 @@ static int gen_c1(int argc, char **argv)
         return 0;
     }
     task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK) return cli_fail_task(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK)
+        return cli_fail_task(&t);
     if (size == NULL || path == NULL) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "%s is missing", size == NULL ? "--size SIZE" : "-o FILE");
         return cli_fail_task(&t);
@@ -85,7 +98,8 @@ static int gen_c1(int argc, char **argv)
     return run(&c1, path, wrapped);
 }
 
-static const struct command commands[] = { { "c1", "the output of Commit Phase 1 for a random sector", gen_c1 } };
+static const struct command commands[] = { { "c1", "the output of Commit Phase 1 for a random sector",
+                                             gen_c1 } };
 
 int cmd_gen(int argc, char **argv)
 {

@@ -7,15 +7,19 @@
 #include <string.h>
 
 static const char help[] =
-    "Makes a proving key for the circuit in R1CS, alone and at once, with fresh secrets that are wiped afterwards.  INSECURE by\n"
-    "design: whoever ran this could have kept the secrets and can then forge proofs.  For development, tests and benchmarks\n"
+    "Makes a proving key for the circuit in R1CS, alone and at once, with fresh secrets that are wiped "
+    "afterwards.  INSECURE by\n"
+    "design: whoever ran this could have kept the secrets and can then forge proofs.  For development, tests "
+    "and benchmarks\n"
     "only; a key that anybody else has to trust comes from a ceremony.  --dev says that you know.\n"
     "\n"
-    "Instead of R1CS the name of a built-in circuit (porep-2k, porep-8m, ...) makes Filecoin parameters: KEY is then a folder of their\n"
-    "own, into which a .params and a .vk go under their real names.  porep-2k takes 1.1 GB of disk, porep-8m 1.4 GB.";
+    "Instead of R1CS the name of a built-in circuit (porep-2k, porep-8m, ...) makes Filecoin parameters: KEY "
+    "is then a folder of their\n"
+    "own, into which a .params and a .vk go under their real names.  porep-2k takes 1.1 GB of disk, porep-8m "
+    "1.4 GB.";
 
 struct setup_request {
-    const char *circuit, *key, *layout, *trapdoor;
+    const char *circuit, *key, *trapdoor;
     cuzk_setup_options options;
 };
 
@@ -24,7 +28,8 @@ static cuzk_status make(cuzk_context *context, const struct setup_request *r, cu
     const cuzk_watch watch = cli_watch();
 
     if (strncmp(r->circuit, "porep-", 6) == 0 && cuzk_sector_bytes(r->circuit) != 0)
-        return cuzk_porep_setup_dev(context, cuzk_sector_bytes(r->circuit), r->key, r->trapdoor, &watch, error);
+        return cuzk_porep_setup_dev(context, cuzk_sector_bytes(r->circuit), r->key, r->trapdoor, &watch,
+                                    error);
     return cuzk_setup_dev(context, r->circuit, r->key, &r->options, &watch, error);
 }
 
@@ -36,11 +41,13 @@ int cmd_setup(int argc, char **argv)
         { "--dev", OPTION_FLAG, &dev, 0, 0, NULL, "required: this key is for development only" },
         { "--layout", OPTION_TEXT, &layout, 0, 0, "L", "zkey (default) or bellman (.params, BLS12-381)" },
         { "--vkey", OPTION_TEXT, &vk_path, 0, 0, "FILE", "also write the verification key" },
-        { "--trapdoor", OPTION_TEXT, &trapdoor_path, 0, 0, "FILE", "also write the secrets themselves (mode 0600): for tests" },
+        { "--trapdoor", OPTION_TEXT, &trapdoor_path, 0, 0, "FILE",
+          "also write the secrets themselves (mode 0600): for tests" },
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {
-        { "R1CS", &r1cs_path, false, "the circuit: .r1cs, or porep-2k, porep-8m, porep-512m, porep-32g, porep-64g" },
+        { "R1CS", &r1cs_path, false,
+          "the circuit: .r1cs, or porep-2k, porep-8m, porep-512m, porep-32g, porep-64g" },
         { "KEY", &key_path, false, "where the key goes; for a built-in circuit a folder" },
     };
     if (args_want_help(argc, argv)) {
@@ -49,7 +56,8 @@ int cmd_setup(int argc, char **argv)
     }
     struct task t;
     task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK) return cli_fail_task(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
+        return cli_fail_task(&t);
     cuzk_setup_options setup = CUZK_SETUP_OPTIONS_INIT;
     if (!strcmp(layout, "bellman")) {
         setup.layout = CUZK_LAYOUT_BELLMAN;
@@ -59,7 +67,9 @@ int cmd_setup(int argc, char **argv)
     }
     if (!dev) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "cuzk makes development keys only, and wants to hear it: add --dev");
-        task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL, "for a key that others trust, run a ceremony (snarkjs powersoftau, groth16 setup, zkey contribute)");
+        task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
+                        "for a key that others trust, run a ceremony (snarkjs powersoftau, groth16 setup, "
+                        "zkey contribute)");
         return cli_fail_task(&t);
     }
     setup.vk_path = vk_path;
@@ -67,7 +77,7 @@ int cmd_setup(int argc, char **argv)
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;
-    const struct setup_request request = { r1cs_path, key_path, layout, trapdoor_path, setup };
+    const struct setup_request request = { r1cs_path, key_path, trapdoor_path, setup };
     int exit_code = 0;
     if (!cli_context(&context, &exit_code)) return exit_code;
     const uint64_t start = clock_now_ns();
@@ -75,11 +85,12 @@ int cmd_setup(int argc, char **argv)
         exit_code = cli_fail(&error);
     } else {
         /* said even with --quiet: a development key must not pass for a real one */
-        fprintf(stderr, "cuzk: warning: %s is an INSECURE DEVELOPMENT KEY: whoever made it can forge proofs%s%s\n", key_path,
-                trapdoor_path ? "; its secrets are in " : "", trapdoor_path ? trapdoor_path : "");
+        fprintf(stderr,
+                "cuzk: warning: %s is an INSECURE DEVELOPMENT KEY: whoever made it can forge proofs%s%s\n",
+                key_path, trapdoor_path ? "; its secrets are in " : "", trapdoor_path ? trapdoor_path : "");
         if (cli.json)
-            cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "key", key_path, "layout", layout, "insecure", 1, "setup_ms",
-                                     clock_ms_since(start)));
+            cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "key", key_path, "layout",
+                                     layout, "insecure", 1, "setup_ms", clock_ms_since(start)));
         else if (!cli.quiet)
             printf("%s made in %.1f s\n", key_path, clock_ms_since(start) * 1e-3);
     }

@@ -22,14 +22,18 @@ static const struct {
     const char *words[3];
     const char *command;
 } spellings[] = {
-    { { "groth16", "prove" }, "prove" },   { { "g16p" }, "prove" },
-    { { "groth16", "verify" }, "verify" }, { { "g16v" }, "verify" },
-    { { "zkey", "export", "verificationkey" }, "vkey" }, { { "zkev" }, "vkey" },
+    { { "groth16", "prove" }, "prove" },
+    { { "g16p" }, "prove" },
+    { { "groth16", "verify" }, "verify" },
+    { { "g16v" }, "verify" },
+    { { "zkey", "export", "verificationkey" }, "vkey" },
+    { { "zkev" }, "vkey" },
 };
 
 static void print_help(void)
 {
-    puts("cuzk proves statements with Groth16, on BN254 and BLS12-381, from the keys of snarkjs (.zkey) and bellman (.params).\n"
+    puts("cuzk proves statements with Groth16, on BN254 and BLS12-381, from the keys of snarkjs (.zkey) and "
+         "bellman (.params).\n"
          "\n"
          "usage: cuzk COMMAND [arguments]      cuzk COMMAND --help teaches one command\n"
          "\n"
@@ -43,12 +47,16 @@ static void print_help(void)
          "  cuzk porep prove c1.json --miner N --sector N --params DIR -o proof.bin\n"
          "\n"
          "commands");
-    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].summary);
     puts("\n"
-         "The spellings of snarkjs work too: cuzk groth16 prove, groth16 verify, zkey export verificationkey.\n"
+         "The spellings of snarkjs work too: cuzk groth16 prove, groth16 verify, zkey export "
+         "verificationkey.\n"
          "\n"
-         "exit codes: 0 done, proof valid; 1 proof not valid; 2 wrong usage; 3 an input is at fault; 4 a file cannot be read or\n"
-         "written; 5 not enough memory; 6 no device, or it was lost; 7 a bug in cuzk; 8 cancelled or out of time");
+         "exit codes: 0 done, proof valid; 1 proof not valid; 2 wrong usage; 3 an input is at fault; 4 a "
+         "file cannot be read or\n"
+         "written; 5 not enough memory; 6 no device, or it was lost; 7 a bug in cuzk; 8 cancelled or out of "
+         "time");
 }
 
 static const struct command *find_command(const char *name)
@@ -90,7 +98,7 @@ int main(int argc, char **argv)
         int words;
         const struct command *c = argc > 2 ? match(argc - 1, argv + 1, &words) : NULL;
         if (c) {
-            char *help[] = { (char *)(uintptr_t)c->name, (char *)(uintptr_t)"--help", NULL };
+            char *help[] = { (char *)(uintptr_t)c->name, (char *)(uintptr_t) "--help", NULL };
             return c->run(2, help);
         }
         print_help();
@@ -109,7 +117,9 @@ int main(int argc, char **argv)
     const int nearest = args_nearest(argv[1], names, ARRAY_COUNT(commands));
     FAIL(&t, CUZK_INVALID_ARGUMENT, "there is no command '%s'", argv[1]);
     char advice[96];
-    snprintf(advice, sizeof advice, "did you mean '%s'?  cuzk --help lists the commands", nearest >= 0 ? names[nearest] : "prove");
-    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL, nearest >= 0 ? advice : "cuzk --help lists the commands");
+    snprintf(advice, sizeof advice, "did you mean '%s'?  cuzk --help lists the commands",
+             nearest >= 0 ? names[nearest] : "prove");
+    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
+                    nearest >= 0 ? advice : "cuzk --help lists the commands");
     return cli_fail_task(&t);
 }

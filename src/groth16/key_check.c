@@ -201,7 +201,7 @@ static cuzk_status differs(struct task *t, const struct groth16_key *key, const 
 }
 
 cuzk_status groth16_key_compare_vk(struct task *t, const struct groth16_key *key,
-                              const struct groth16_vk *expected)
+                                   const struct groth16_vk *expected)
 {
     const struct groth16_vk *vk = &key->vk;
     const size_t g1 = key->curve->g1.aff_bytes, g2 = key->curve->g2.aff_bytes;

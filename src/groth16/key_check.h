@@ -15,7 +15,8 @@ cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
                               struct device *device) MUST_CHECK;
 
 /** Whether the verifying key is the one that key carries.  Errors  CUZK_MISMATCH names the part in which they differ. */
-cuzk_status groth16_key_compare_vk(struct task *t, const struct groth16_key *key, const struct groth16_vk *expected) MUST_CHECK;
+cuzk_status groth16_key_compare_vk(struct task *t, const struct groth16_key *key,
+                                   const struct groth16_vk *expected) MUST_CHECK;
 
 /** Notes that the file of key has passed, or tells whether it has.  The memory is one small file a key in $XDG_CACHE_HOME/cuzk
  * (or ~/.cache/cuzk), mode 0600, named by the file's identity and holding its SHA-256.  Forgotten when the file's size, time or

@@ -11,8 +11,12 @@ void groth16_key_remember(const struct groth16_key *key)
 
     sha256_of(digest, key->file.bytes.data, key->file.bytes.size);
     int n = snprintf(text, sizeof text, "sha256 ");
-    for (int i = 0; i < SHA256_BYTES; i++) n += snprintf(text + n, sizeof text - (size_t)n, "%02x", digest[i]);
+    for (int i = 0; i < SHA256_BYTES; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%02x", digest[i]);
     filenote_write(&key->file, "checked", text);
 }
 
-bool groth16_key_is_known(const struct groth16_key *key) { return filenote_holds(&key->file, "checked", NULL); }
+bool groth16_key_is_known(const struct groth16_key *key)
+{
+    return filenote_holds(&key->file, "checked", NULL);
+}

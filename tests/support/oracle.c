@@ -9,39 +9,50 @@ struct sums {
     struct fr a, b, publics;
 };
 
+struct dots {
+    struct sums *out;
+    const struct fr *lagrange, *alpha, *beta;
+    const struct constraints *circuit;
+    const struct witness *w;
+};
+
+static cuzk_status add_term(void *context, struct task *t, const struct constraint_term *term)
+{
+    const struct dots *d = context;
+    const struct scalar_field *f = &d->circuit->curve->fr;
+    struct fr_int integer;
+    struct fr value;
+
+    (void)t;
+    witness_get(d->w, &integer, term->variable);
+    f->from_int(&value, &integer);
+    f->mul(&value, &value, &term->coefficient);
+    f->mul(&value, &value, &d->lagrange[term->row]);
+    if (term->side == R1CS_A) f->add(&d->out->a, &d->out->a, &value);
+    if (term->side == R1CS_B) f->add(&d->out->b, &d->out->b, &value);
+    if (term->variable >= d->circuit->input_count) return CUZK_OK;
+    if (term->side == R1CS_A) f->mul(&value, &value, d->beta);
+    if (term->side == R1CS_B) f->mul(&value, &value, d->alpha);
+    f->add(&d->out->publics, &d->out->publics, &value);
+    return CUZK_OK;
+}
+
 static cuzk_status dot_products(struct task *t, struct sums *out, const struct fr *lagrange,
-                                const struct r1cs_file *circuit, const struct witness *w,
+                                const struct constraints *circuit, const struct witness *w,
                                 const struct fr *alpha, const struct fr *beta)
 {
     const struct scalar_field *f = &circuit->curve->fr;
-    struct r1cs_reader reader;
-    struct r1cs_term term;
+    struct dots dots = { out, lagrange, alpha, beta, circuit, w };
     struct fr_int integer;
-    struct fr value, x;
-    bool end;
+    struct fr value;
 
     memset(out, 0, sizeof *out);
-    r1cs_reader_init(&reader, circuit);
-    for (;;) {
-        TRY(r1cs_reader_next(&reader, t, &term, &end));
-        if (end) break;
-        witness_get(w, &integer, term.wire);
-        f->from_int(&value, &integer);
-        f->from_int(&x, &term.value);
-        f->mul(&value, &value, &x);
-        f->mul(&value, &value, &lagrange[term.constraint]);
-        if (term.side == R1CS_A) f->add(&out->a, &out->a, &value);
-        if (term.side == R1CS_B) f->add(&out->b, &out->b, &value);
-        if (term.wire > circuit->n_public) continue;
-        if (term.side == R1CS_A) f->mul(&value, &value, beta);
-        if (term.side == R1CS_B) f->mul(&value, &value, alpha);
-        f->add(&out->publics, &out->publics, &value);
-    }
-    for (uint32_t i = 0; i <= circuit->n_public;
+    TRY(circuit->walk(circuit->circuit, t, add_term, &dots));
+    for (uint64_t i = 0; i < circuit->input_count;
          i++) { /* the rows that bind the inputs: input i in A, nothing in B and C */
         witness_get(w, &integer, i);
         f->from_int(&value, &integer);
-        f->mul(&value, &value, &lagrange[circuit->n_constraints + i]);
+        f->mul(&value, &value, &lagrange[circuit->row_count + i]);
         f->add(&out->a, &out->a, &value);
         f->mul(&value, &value, beta);
         f->add(&out->publics, &out->publics, &value);
@@ -103,18 +114,25 @@ cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct
                          const struct r1cs_file *circuit, const struct witness *w,
                          const struct groth16_blinding *blinding)
 {
+    struct constraints constraints;
+
+    constraints_of_r1cs(&constraints, circuit);
+    return oracle_prove_constraints(t, out, secrets, &constraints, w, blinding);
+}
+
+cuzk_status oracle_prove_constraints(struct task *t, struct groth16_proof *out,
+                                     const struct trapdoor *secrets, const struct constraints *circuit,
+                                     const struct witness *w, const struct groth16_blinding *blinding)
+{
     const struct curve *c = circuit->curve;
-    const uint64_t rows = (uint64_t)circuit->n_constraints + circuit->n_public + 1;
     struct fr tau, alpha, beta, delta;
     struct domain domain;
     struct sums sums;
-    unsigned log2 = 0;
     cuzk_status status;
 
-    if (w->curve != c || w->count != circuit->n_wires || secrets->curve != c)
+    if (w->curve != c || w->count != circuit->variable_count || secrets->curve != c)
         return FAIL(t, CUZK_MISMATCH, "trapdoor, circuit and witness do not belong together");
-    while ((1ull << log2) < rows) log2++;
-    TRY(domain_init(&domain, t, c, secrets->layout, log2));
+    TRY(domain_init(&domain, t, c, secrets->layout, constraints_domain_log2(circuit)));
     c->fr.from_int(&tau, &secrets->tau);
     c->fr.from_int(&alpha, &secrets->alpha);
     c->fr.from_int(&beta, &secrets->beta);

@@ -9,6 +9,7 @@
 #include "formats/r1cs_file.h"
 #include "formats/trapdoor_file.h"
 #include "groth16/assemble.h"
+#include "groth16/constraints.h"
 #include "groth16/proof.h"
 #include "r1cs/witness.h"
 
@@ -16,6 +17,12 @@
 cuzk_status oracle_prove(struct task *t, struct groth16_proof *out, const struct trapdoor *secrets,
                          const struct r1cs_file *circuit, const struct witness *w,
                          const struct groth16_blinding *blinding) MUST_CHECK;
+
+/** The same for any circuit. */
+cuzk_status oracle_prove_constraints(struct task *t, struct groth16_proof *out,
+                                     const struct trapdoor *secrets, const struct constraints *circuit,
+                                     const struct witness *w,
+                                     const struct groth16_blinding *blinding) MUST_CHECK;
 
 /** Byte equality of all three points. */
 bool oracle_equal(const struct groth16_proof *p, const struct groth16_proof *q);

@@ -1,0 +1,211 @@
+/* A 2 KiB sector sealed, proved and verified: bytes against the oracle's for fixed (r, s), then through the public surface, and what the
+ * prover does with a witness or parameters that are wrong.
+ *
+ * Takes about a minute and 1.1 GB of disk.  The oracle knows the trapdoor and does field arithmetic over the circuit's rows, so it
+ * checks set-up, evaluation through the image, quotient, sums and assembly at a domain of 2^22. */
+#include "support/cm.h"
+#include "api/api_filecoin.h"
+#include "circuits/porep/porep_seal.h"
+#include "groth16/prove_blinded.h"
+#include "groth16/prove_verified.h"
+#include "groth16/setup.h"
+#include "support/oracle.h"
+#include "support/proving.h"
+
+struct sealed {
+    struct proving proving;
+    struct porep_binding binding;
+    struct trapdoor secrets;
+    char folder[PATH_MAX], params[PATH_MAX], vk[PATH_MAX];
+    struct groth16_key *key;
+    struct c1 c1;
+    struct assignment assignment;
+    bls12_381_fr_int *values;
+    struct witness witness;
+};
+static struct sealed s;
+
+static void make_parameters(void)
+{
+    const struct porep_shape *shape = porep_shape_by_name("2KiB");
+    struct task t;
+
+    proving_task(&t, &s.proving);
+    proving_must(&t, porep_bind(&s.binding, &t, shape), "circuit");
+    temp_folder_path(s.folder, &s.proving.folder, "params");
+    proving_must(&t, params_folder_claim(&t, s.folder), "folder");
+    proving_must(&t, params_path(s.params, &t, s.folder, shape, ".params"), "path");
+    proving_must(&t, params_path(s.vk, &t, s.folder, shape, ".vk"), "path");
+    proving_secrets(&s.secrets, &s.proving, &curve_bls12_381, ROOT_BELLMAN);
+    proving_must(&t,
+                 groth16_setup_constraints(&t, &s.binding.constraints, &s.secrets, s.params, s.vk,
+                                           s.proving.backend, s.proving.device),
+                 "set-up");
+    proving_must(&t, groth16_key_open_circuit(&s.key, &t, s.params, &s.binding.constraints), "key");
+}
+
+static void seal(void)
+{
+    const struct porep_seal_request request = { registered_proof_by_number(5), 1000, 77,
+                                                prng_u64(&s.proving.random) };
+    struct task t;
+
+    proving_task(&t, &s.proving);
+    proving_must(&t, porep_seal(&s.c1, &t, &request), "seal");
+    proving_must(&t, porep_check(&s.c1, &t), "check of the vanilla proofs");
+    proving_must(&t, assignment_create(&s.assignment, &t, &s.binding.circuit.image), "assignment");
+    proving_must(&t, porep_assign(&s.binding.circuit, &t, &s.assignment, &s.c1, 0), "witness");
+    s.witness.curve = &curve_bls12_381;
+    s.witness.count = s.key->variable_count;
+    s.values = calloc(s.witness.count, sizeof *s.values);
+    assert_non_null(s.values);
+    porep_witness(&s.binding.circuit, &s.assignment, s.values);
+    s.witness.values = span_of(s.values, s.witness.count * sizeof *s.values);
+    s.witness.assignment = &s.assignment;
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    proving_open(&s.proving, "cpu");
+    make_parameters();
+    seal();
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    free(s.values);
+    assignment_fini(&s.assignment);
+    c1_fini(&s.c1);
+    groth16_key_unref(s.key);
+    porep_unbind(&s.binding);
+    proving_close(&s.proving);
+    return 0;
+}
+
+/* -- the tests --------------------------------------------------------------------------------------------------------- */
+
+static void counts_are_the_published_ones(void **state)
+{
+    (void)state;
+    assert_int_equal(s.key->point_count[QUERY_H], 4194303);
+    assert_int_equal(s.key->point_count[QUERY_L], 2685673);
+    assert_int_equal(s.key->point_count[QUERY_A], 2674948);
+    assert_int_equal(s.key->point_count[QUERY_B1], 685522);
+    assert_int_equal(s.key->point_count[QUERY_B2], 685522);
+    assert_int_equal(s.key->vk.ic_count, 40);
+    assert_int_equal(s.key->file.bytes.size, 1114707768);
+}
+
+static void bytes_are_the_oracles(void **state)
+{
+    struct groth16_proof proof, expected;
+    struct groth16_blinding blinding;
+    struct groth16_plan plan;
+    struct task t;
+
+    (void)state;
+    proving_task(&t, &s.proving);
+    proving_blinding(&blinding, &s.proving, &curve_bls12_381);
+    proving_must(&t, groth16_prove_plan(&plan, &t, s.key, s.proving.backend, s.proving.device), "plan");
+    assert_true(plan.piece[QUERY_H] < s.key->point_count[QUERY_H]); /* the sums do run in pieces */
+    proving_must(&t, groth16_prove_blinded(&t, &proof, s.key, &plan, &s.witness, &blinding), "prover");
+    proving_must(
+        &t,
+        oracle_prove_constraints(&t, &expected, &s.secrets, &s.binding.constraints, &s.witness, &blinding),
+        "oracle");
+    assert_true(oracle_equal(&proof, &expected));
+}
+
+/* A witness that breaks one row gives an error that names it, and no proof. */
+static void a_wrong_witness_is_found(void **state)
+{
+    const uint32_t aux = 1000000; /* a bit somewhere in the middle of a SHA-256 */
+    const uint64_t value = s.binding.constraints.input_count + aux;
+    struct groth16_timings timings = { 0 };
+    struct groth16_verifier verifier;
+    struct groth16_proof proof;
+    struct groth16_plan plan;
+    struct task t;
+
+    (void)state;
+    assert_int_equal(aux_map_find(&s.binding.circuit.map, aux), AUX_IS_BIT);
+    proving_task(&t, &s.proving);
+    proving_must(&t, groth16_prove_plan(&plan, &t, s.key, s.proving.backend, s.proving.device), "plan");
+    groth16_verifier_init(&verifier, &s.key->vk);
+    s.assignment.bits[aux / 64] ^= 1ull << aux % 64;
+    s.values[value].l[0] ^= 1;
+    assert_int_equal(groth16_prove_verified(&t, &proof, s.key, &plan, &verifier, &s.witness, &timings),
+                     CUZK_UNSATISFIED);
+    assert_non_null(strstr(t.error.text, "row"));
+    s.assignment.bits[aux / 64] ^= 1ull << aux % 64;
+    s.values[value].l[0] ^= 1;
+}
+
+static void the_public_surface_proves_and_verifies(void **state)
+{
+    cuzk_context_options context_options = CUZK_CONTEXT_OPTIONS_INIT;
+    cuzk_porep_key_options key_options = CUZK_POREP_KEY_OPTIONS_INIT;
+    cuzk_porep_request request = CUZK_POREP_REQUEST_INIT;
+    cuzk_porep_statement statement = CUZK_POREP_STATEMENT_INIT;
+    cuzk_porep_key_info info = CUZK_POREP_KEY_INFO_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL, *small = NULL;
+    cuzk_porep_key *key = NULL;
+    unsigned char proof[192];
+    cuzk_vk *vk = NULL;
+    struct cuzk_c1 c1 = { s.c1 };
+
+    (void)state;
+    key_options.folder = s.folder;
+    assert_int_equal(cuzk_context_create(&context, NULL, &error), CUZK_OK);
+    assert_int_equal(cuzk_porep_key_open(&key, context, 2048, &key_options, NULL, &error), CUZK_OK);
+    cuzk_porep_key_describe(key, &info);
+    assert_true(info.development);
+
+    /* one byte less than it takes is refused at once, and the number is said */
+    context_options.memory_bytes = info.shared_bytes + info.proof_bytes - 1;
+    assert_int_equal(cuzk_context_create(&small, &context_options, &error), CUZK_OK);
+    request.miner = 1000;
+    request.sector = 77;
+    char number[32];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)(info.shared_bytes + info.proof_bytes));
+    assert_int_equal(cuzk_porep_prove(proof, sizeof proof, small, key, &c1, &request, NULL, &error),
+                     CUZK_TOO_LARGE);
+    assert_non_null(strstr(error.text, number));
+    cuzk_context_destroy(small);
+
+    memset(proof, 0x5a, sizeof proof);
+    request.miner = 1001;
+    assert_int_equal(cuzk_porep_prove(proof, sizeof proof, context, key, &c1, &request, NULL, &error),
+                     CUZK_MISMATCH);
+    for (size_t i = 0; i < sizeof proof; i++) assert_int_equal(proof[i], 0x5a);
+    request.miner = 1000;
+    assert_int_equal(cuzk_porep_prove(proof, 191, context, key, &c1, &request, NULL, &error),
+                     CUZK_INVALID_ARGUMENT);
+    assert_int_equal(cuzk_porep_prove(proof, sizeof proof, context, key, &c1, &request, NULL, &error),
+                     CUZK_OK);
+
+    assert_int_equal(cuzk_porep_vk_open(&vk, 2048, s.folder, &error), CUZK_OK);
+    cuzk_c1_statement(&c1, 1000, 77, &statement);
+    assert_int_equal(cuzk_porep_verify(vk, &statement, proof, sizeof proof, &error), CUZK_OK);
+    statement.comm_r[0] ^= 1;
+    assert_int_equal(cuzk_porep_verify(vk, &statement, proof, sizeof proof, &error), CUZK_PROOF_INVALID);
+    cuzk_vk_close(vk);
+    cuzk_porep_key_close(key);
+    cuzk_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_the_published_ones),
+        cmocka_unit_test(bytes_are_the_oracles),
+        cmocka_unit_test(a_wrong_witness_is_found),
+        cmocka_unit_test(the_public_surface_proves_and_verifies),
+    };
+
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
