@@ -3,8 +3,9 @@
 
     tools/check_layers.py [SOURCE_FOLDER]
 
-Three further rules: from backend/ others see only backend.h (api/, which puts the parts together, also the backends' own
-entry headers); server/ sees base/ and engine.h; cli/ sees the public headers, formats/ and base/.  An include that names no file of
+Further rules: from backend/ others see only backend.h (api/, which puts the parts together, also the backends' own entry
+headers); wire/ sees base/; server/ sees base/, wire/ and engine.h; cli/ sees the public headers, formats/, wire/ and base/; gRPC
+core's headers are seen by wire/ alone; the messages generated from proto/ by wire/, server/ and cli/.  An include that names no file of
 the tree is an error too, since it would escape the rule.
 """
 import os
@@ -13,9 +14,11 @@ import sys
 
 LEVEL = {
     "base": 0, "field": 1, "curve": 2, "hash": 2, "pairing": 3, "poly": 3, "msm": 3, "r1cs": 3, "formats": 4, "backend": 4,
-    "groth16": 5, "circuits": 5, "engine": 6, "api": 6, "install": 6, "server": 7, "cli": 7,
+    "groth16": 5, "circuits": 5, "engine": 6, "wire": 6, "api": 6, "install": 6, "server": 7, "cli": 7,
 }
 SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|S)$")
+GENERATED = re.compile(r"^(cuzk|grpc)/.*\.pb-c\.h$")
+GRPC = re.compile(r"^[ \t]*#[ \t]*include[ \t]+<(grpc/[^>]+)>", re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 
 
@@ -30,10 +33,12 @@ def allowed(path, folder, target):
         return "level %d includes level %d" % (LEVEL[folder], LEVEL[to])
     if to == "backend" and target != "backend/backend.h" and not (folder == "api" and target.count("/") == 2):
         return "only backend/backend.h is seen from outside backend/"
-    if folder == "server" and to != "base" and target != "engine/engine.h":
-        return "server/ sees base/ and engine/engine.h"
-    if folder == "cli" and to not in ("base", "formats"):
-        return "cli/ sees the public headers, formats/ and base/"
+    if folder == "wire" and to != "base":
+        return "wire/ sees base/"
+    if folder == "server" and to not in ("base", "wire") and target != "engine/engine.h":
+        return "server/ sees base/, wire/ and engine/engine.h"
+    if folder == "cli" and to not in ("base", "formats", "wire"):
+        return "cli/ sees the public headers, formats/, wire/ and base/"
     return None
 
 
@@ -46,7 +51,9 @@ def check_file(source, path, errors):
     for match in INCLUDE.finditer(text):
         name = match.group(1)
         count += 1
-        if name.startswith("cuzk/"):
+        if GENERATED.match(name):
+            why = None if folder in ("wire", "server", "cli") else "only wire/, server/ and cli/ see messages"
+        elif name.startswith("cuzk/"):
             why = None if os.path.exists(os.path.join(source, "..", "include", name)) else "no such public header"
         elif os.path.exists(os.path.join(source, name)):
             why = allowed(path, folder, name)
@@ -57,6 +64,11 @@ def check_file(source, path, errors):
         if why:
             line = text.count("\n", 0, match.start()) + 1
             errors.append('%s:%d: "%s": %s' % (os.path.relpath(path, os.path.join(source, "..")), line, name, why))
+    for match in GRPC.finditer(text):
+        if folder != "wire":
+            line = text.count("\n", 0, match.start()) + 1
+            errors.append('%s:%d: "%s": only wire/ sees gRPC core' % (os.path.relpath(path, os.path.join(source, "..")), line,
+                                                                     match.group(1)))
     return count
 
 

@@ -1,0 +1,541 @@
+/* The configuration of cuzkd: defaults, then a TOML file, then flags, all by the table in config.def. */
+#include "server/config.h"
+#include "base/mapfile.h"
+#include "base/nearest.h"
+#include "server/toml_read.h"
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_TEXT, KIND_LIST, KIND_COUNT, KIND_BYTES, KIND_TIME, KIND_TRUTH, KIND_CHOICE, KIND_IGNORED };
+
+struct row {
+    const char *table, *key;
+    enum kind kind;
+    const char *flag, *standard;
+    uint64_t least, most;
+    const char *help;
+};
+static const struct row rows[CONFIG_COUNT] = {
+#define X(id, table, key, kind, flag, standard, least, most, help) [CONFIG_##id] = { table, key, KIND_##kind, flag, standard, least, most, help },
+#include "server/config.def"
+#undef X
+};
+
+static const struct unit {
+    const char *name;
+    uint64_t factor;
+} byte_units[] = { { "", 1 }, { "B", 1 }, { "KiB", 1ull << 10 }, { "MiB", 1ull << 20 }, { "GiB", 1ull << 30 }, { "TiB", 1ull << 40 },
+                   { "KB", 1000 }, { "MB", 1000000 }, { "GB", 1000000000 }, { "TB", 1000000000000 } },
+  time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 } };
+
+/* Where a value stands: in a file's line, or (line 0) in a flag. */
+struct origin {
+    const char *path;
+    unsigned line;
+    char name[128]; /* "memory.total_budget" */
+};
+
+static cuzk_status fail_at(struct task *t, const struct origin *o, const char *what, const char *advice)
+{
+    if (o->line) FAIL(t, CUZK_INVALID_ARGUMENT, "line %u: %s %s", o->line, o->name, what);
+    else FAIL(t, CUZK_INVALID_ARGUMENT, "%s %s", o->name, what);
+    task_fail_place(t, o->path, ERROR_NO_OFFSET, o->name, advice);
+    return CUZK_INVALID_ARGUMENT;
+}
+
+static cuzk_status set_string(struct task *t, char **at, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy) return FAIL(t, CUZK_NO_MEMORY, "no memory for the configuration");
+    free(*at);
+    *at = copy;
+    return CUZK_OK;
+}
+
+/* -- values -------------------------------------------------------------------------------------------------------------- */
+
+static bool scale(uint64_t number, const char *unit, const struct unit *units, size_t count, uint64_t *out)
+{
+    while (*unit == ' ') unit++;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(unit, units[i].name)) return !__builtin_mul_overflow(number, units[i].factor, out);
+    return false;
+}
+
+/* "256MiB", "5m", "7", "auto" */
+static bool parse_number(const struct row *row, const char *text, uint64_t *out)
+{
+    if (!strcmp(text, "auto")) {
+        *out = 0;
+        return row->least == 0 && row->kind != KIND_TIME;
+    }
+    if (!isdigit((unsigned char)text[0])) return false;
+    char *end;
+    errno = 0;
+    const uint64_t number = strtoull(text, &end, 10);
+    if (errno) return false;
+    if (row->kind == KIND_COUNT) {
+        *out = number;
+        return !*end;
+    }
+    return row->kind == KIND_BYTES ? scale(number, end, byte_units, ARRAY_COUNT(byte_units), out)
+                                   : scale(number, end, time_units, ARRAY_COUNT(time_units), out);
+}
+
+static const char *form_of(const struct row *row, char out[160])
+{
+    static const char *const forms[] = { [KIND_COUNT] = "a whole number", [KIND_BYTES] = "a size like \"256MiB\"",
+                                         [KIND_TIME] = "a time like \"500ms\", \"30s\", \"5m\" or \"24h\"" };
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%" PRIu64 "%s", row->least, row->kind == KIND_TIME ? "ms" : "");
+    snprintf(most, sizeof most, "%" PRIu64 "%s", row->most, row->kind == KIND_TIME ? "ms" : "");
+    snprintf(out, 160, "takes %s from %s to %s%s", forms[row->kind], least, most,
+             row->least == 0 && row->kind != KIND_TIME ? ", or \"auto\"" : "");
+    return out;
+}
+
+static cuzk_status set_number(struct config *c, struct task *t, enum config_id id, const struct origin *o, bool valid, uint64_t number,
+                              const char *shown)
+{
+    const struct row *row = &rows[id];
+    if (valid && number >= row->least && number <= row->most) {
+        c->numbers[id] = number;
+        return CUZK_OK;
+    }
+    char form[160], what[256];
+    snprintf(what, sizeof what, "%s, not '%.60s'", form_of(row, form), shown);
+    return fail_at(t, o, what, NULL);
+}
+
+/* The words of a CHOICE stand between the brackets of its help. */
+static cuzk_status set_choice(struct config *c, struct task *t, enum config_id id, const struct origin *o, const char *text)
+{
+    char words[96], what[256];
+    const char *open = strchr(rows[id].help, '(') + 1;
+    snprintf(words, sizeof words, "%.*s", (int)(strchr(open, ')') - open), open);
+    snprintf(what, sizeof what, "is one of %s, not '%.60s'", words, text);
+    uint64_t index = 0;
+    char *rest = NULL;
+    for (const char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest), index++) {
+        if (strcmp(word, text)) continue;
+        c->numbers[id] = index;
+        return set_string(t, &c->texts[id], text);
+    }
+    return fail_at(t, o, what, NULL);
+}
+
+static cuzk_status set_list(struct config *c, struct task *t, enum config_id id, const struct origin *o, const char *text)
+{
+    TRY(set_string(t, &c->texts[id], text));
+    size_t count = 1;
+    for (char *p = c->texts[id]; *p; p++) {
+        if (*p == ',') *p = '\n';
+        count += *p == '\n';
+    }
+    return count <= CONFIG_LIST_MOST ? CUZK_OK : fail_at(t, o, "has more than 256 items", NULL);
+}
+
+static void warn_ignored(struct config *c, enum config_id id, const struct origin *o)
+{
+    if (c->warned[id]) return;
+    c->warned[id] = true;
+    char text[384];
+    if (o->line) snprintf(text, sizeof text, "%.160s, line %u: %s has no effect: %s", o->path, o->line, o->name, rows[id].help);
+    else snprintf(text, sizeof text, "%s has no effect: %s", o->name, rows[id].help);
+    c->warn(text);
+}
+
+/* A value written as text: of a flag, of a default, or of a quoted value in a file. */
+static cuzk_status set_text(struct config *c, struct task *t, enum config_id id, const struct origin *o, const char *text)
+{
+    uint64_t number = 0;
+    switch (rows[id].kind) {
+    case KIND_TEXT: return set_string(t, &c->texts[id], text);
+    case KIND_LIST: return set_list(c, t, id, o, text);
+    case KIND_CHOICE: return set_choice(c, t, id, o, text);
+    case KIND_TRUTH:
+        if (strcmp(text, "true") && strcmp(text, "false")) return fail_at(t, o, "is true or false", NULL);
+        c->numbers[id] = !strcmp(text, "true");
+        return CUZK_OK;
+    case KIND_IGNORED: warn_ignored(c, id, o); return CUZK_OK;
+    case KIND_COUNT: case KIND_BYTES: case KIND_TIME: break;
+    }
+    const bool valid = parse_number(&rows[id], text, &number);
+    return set_number(c, t, id, o, valid, number, text);
+}
+
+static cuzk_status fail_type(struct task *t, const struct row *row, const struct origin *o, const struct toml_leaf *l)
+{
+    static const char *const takes[] = { [KIND_TEXT] = "a text", [KIND_LIST] = "a text or an array of texts", [KIND_CHOICE] = "a text",
+                                         [KIND_TRUTH] = "true or false", [KIND_IGNORED] = "anything" };
+    char form[160], what[256];
+    const bool number = row->kind == KIND_COUNT || row->kind == KIND_BYTES || row->kind == KIND_TIME;
+    if (number) snprintf(what, sizeof what, "%s, not %s", form_of(row, form), l->kind_name);
+    else snprintf(what, sizeof what, "takes %s, not %s", takes[row->kind], l->kind_name);
+    return fail_at(t, o, what, NULL);
+}
+
+static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id, const struct origin *o, const struct toml_leaf *l)
+{
+    const struct row *row = &rows[id];
+    if (row->kind == KIND_IGNORED) {
+        warn_ignored(c, id, o);
+        return CUZK_OK;
+    }
+    if (l->kind == TOML_TEXT && row->kind != KIND_TRUTH && (row->kind != KIND_COUNT || !strcmp(l->text, "auto")))
+        return set_text(c, t, id, o, l->text);
+    if (l->kind == TOML_TRUTH && row->kind == KIND_TRUTH) {
+        c->numbers[id] = l->truth;
+        return CUZK_OK;
+    }
+    if (l->kind == TOML_WHOLE && (row->kind == KIND_COUNT || row->kind == KIND_BYTES)) {
+        char shown[32];
+        snprintf(shown, sizeof shown, "%" PRId64, l->whole);
+        return set_number(c, t, id, o, l->whole >= 0, (uint64_t)l->whole, shown);
+    }
+    if (l->kind == TOML_TEXTS && row->kind == KIND_LIST) {
+        size_t bytes = 1;
+        for (size_t i = 0; i < l->text_count; i++) bytes += strlen(l->texts[i]) + 1;
+        char *joined = calloc(1, bytes);
+        if (!joined) return FAIL(t, CUZK_NO_MEMORY, "no memory for the configuration");
+        for (size_t i = 0; i < l->text_count; i++) {
+            if (i) strcat(joined, "\n");
+            strcat(joined, l->texts[i]);
+        }
+        const cuzk_status status = set_list(c, t, id, o, joined);
+        free(joined);
+        return status;
+    }
+    return fail_type(t, row, o, l);
+}
+
+/* -- circuits ------------------------------------------------------------------------------------------------------------ */
+
+static bool name_is_plain(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 0 && n < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
+}
+
+static cuzk_status circuit_named(struct config *c, struct task *t, struct config_circuit **out, const struct origin *o, const char *name)
+{
+    if (!name_is_plain(name))
+        return fail_at(t, o, "is not a circuit's name: at most 63 letters, digits, '-', '_' and '.'", NULL);
+    for (size_t i = 0; i < c->circuit_count; i++) {
+        *out = &c->circuits[i];
+        if (!strcmp((*out)->name, name)) return CUZK_OK;
+    }
+    if (c->circuit_count == CONFIG_CIRCUITS_MOST) return fail_at(t, o, "is one circuit too many: 256 may be configured", NULL);
+    *out = &c->circuits[c->circuit_count];
+    TRY(set_string(t, &(*out)->name, name));
+    (*out)->line = o->line;
+    c->circuit_count++;
+    return CUZK_OK;
+}
+
+static cuzk_status set_circuit(struct config *c, struct task *t, struct origin *o, const struct toml_leaf *l)
+{
+    struct config_circuit *circuit;
+    if (l->depth < 2 || l->depth > 3) return fail_at(t, o, "is no key of the table circuits", "write [circuits] NAME = \"KEY.zkey\"");
+    TRY(circuit_named(c, t, &circuit, o, l->path[1]));
+    const char *key = l->depth == 3 ? l->path[2] : "key";
+    static const char *const keys[] = { "key", "r1cs", "kind", "preload" };
+    char **texts[] = { &circuit->key, &circuit->r1cs, &circuit->kind };
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+        if (strcmp(key, keys[i])) continue;
+        return l->kind == TOML_TEXT && l->text[0] ? set_string(t, texts[i], l->text) : fail_at(t, o, "takes a text", NULL);
+    }
+    if (!strcmp(key, "preload")) {
+        if (l->kind != TOML_TRUTH) return fail_at(t, o, "is true or false", NULL);
+        circuit->preload = l->truth;
+        return CUZK_OK;
+    }
+    const int nearest = nearest_word(key, keys, ARRAY_COUNT(keys));
+    char advice[96];
+    snprintf(advice, sizeof advice, "did you mean %s?", nearest >= 0 ? keys[nearest] : "key");
+    return fail_at(t, o, "is not known", nearest >= 0 ? advice : "a circuit has key, r1cs, kind and preload");
+}
+
+/* NAME=KEY[,R1CS] */
+static cuzk_status circuit_flag(struct config *c, struct task *t, const char *text)
+{
+    struct origin o = { .name = "--circuit" };
+    struct config_circuit *circuit;
+    char name[64];
+    const char *equals = strchr(text, '='), *comma = equals ? strchr(equals, ',') : NULL;
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name || !equals[1])
+        return fail_at(t, &o, "takes NAME=KEY or NAME=KEY,R1CS", NULL);
+    memcpy(name, text, (size_t)(equals - text));
+    name[equals - text] = '\0';
+    TRY(circuit_named(c, t, &circuit, &o, name));
+    TRY(set_string(t, &circuit->key, equals + 1));
+    if (comma) {
+        circuit->key[comma - equals - 1] = '\0';
+        TRY(set_string(t, &circuit->r1cs, comma + 1));
+    }
+    return CUZK_OK;
+}
+
+/* -- file ---------------------------------------------------------------------------------------------------------------- */
+
+struct reading {
+    struct config *config;
+    struct task *task;
+    const char *path;
+};
+
+/* "table.key" of every row, and the names of a circuit's table. */
+static cuzk_status fail_unknown(struct task *t, const struct origin *o)
+{
+    const char *names[CONFIG_COUNT];
+    char full[CONFIG_COUNT][64], advice[128];
+    for (size_t i = 0; i < CONFIG_COUNT; i++) {
+        snprintf(full[i], sizeof full[i], "%s.%s", rows[i].table, rows[i].key);
+        names[i] = full[i];
+    }
+    const int nearest = nearest_word(o->name, names, CONFIG_COUNT);
+    if (nearest >= 0) snprintf(advice, sizeof advice, "did you mean %s?", names[nearest]);
+    else snprintf(advice, sizeof advice, "cuzkd --help lists the keys");
+    return fail_at(t, o, "is not known", advice);
+}
+
+static bool row_is(const struct row *row, const struct toml_leaf *l)
+{
+    char table[128] = "";
+    for (size_t i = 0; i + 1 < l->depth; i++) {
+        const size_t n = strlen(table);
+        snprintf(table + n, sizeof table - n, "%s%s", i ? "." : "", l->path[i]);
+    }
+    return !strcmp(table, row->table) && (!strcmp(row->key, "*") || !strcmp(l->path[l->depth - 1], row->key));
+}
+
+static bool is_table(const struct toml_leaf *l)
+{
+    if (l->depth == 1 && !strcmp(l->path[0], "circuits")) return true;
+    for (size_t i = 0; i < CONFIG_COUNT; i++) {
+        const struct row as_table = { .table = rows[i].table, .key = "*" };
+        struct toml_leaf below = *l;
+        if (below.depth == TOML_DEPTH_MOST) return false;
+        below.path[below.depth++] = "*";
+        if (row_is(&as_table, &below)) return true;
+    }
+    return false;
+}
+
+static bool take_leaf(void *context, const struct toml_leaf *l)
+{
+    struct reading *r = context;
+    struct origin o = { .path = r->path, .line = l->line };
+    for (size_t i = 0; i < l->depth; i++) {
+        const size_t n = strlen(o.name);
+        snprintf(o.name + n, sizeof o.name - n, "%s%s", i ? "." : "", l->path[i]);
+    }
+    if (!strcmp(l->path[0], "circuits") && l->depth > 1) return set_circuit(r->config, r->task, &o, l) == CUZK_OK;
+    for (size_t i = 0; i < CONFIG_COUNT; i++)
+        if (row_is(&rows[i], l)) return set_leaf(r->config, r->task, (enum config_id)i, &o, l) == CUZK_OK;
+    if (l->kind == TOML_OTHER && is_table(l)) return true; /* a known table with nothing in it */
+    return fail_unknown(r->task, &o) == CUZK_OK;
+}
+
+cuzk_status config_read_text(struct config *c, struct task *t, const char *path, const char *text, size_t bytes)
+{
+    struct reading r = { c, t, path };
+    char error[256] = "";
+    unsigned line;
+    if (!toml_read(text, bytes, take_leaf, &r, error, sizeof error, &line)) {
+        FAIL(t, CUZK_INVALID_ARGUMENT, "line %u: not TOML: %s", line, error);
+        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
+    }
+    return t->error.status;
+}
+
+cuzk_status config_read_file(struct config *c, struct task *t, const char *path)
+{
+    struct mapfile f;
+    TRY(mapfile_open(&f, t, path));
+    const cuzk_status status = config_read_text(c, t, path, (const char *)f.bytes.data, f.bytes.size);
+    mapfile_close(&f);
+    return status;
+}
+
+/* -- flags, defaults ----------------------------------------------------------------------------------------------------- */
+
+static bool flag_is(const struct row *row, const char *word, size_t bytes)
+{
+    char name[64];
+    snprintf(name, sizeof name, "--%s.%s", row->table, row->key);
+    return (strlen(name) == bytes && !memcmp(name, word, bytes)) ||
+           (row->flag && strlen(row->flag) == bytes && !memcmp(row->flag, word, bytes));
+}
+
+cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv, int *used)
+{
+    const char *word = argv[0], *equals = strchr(word, '=');
+    const size_t bytes = equals ? (size_t)(equals - word) : strlen(word);
+    const char *value = equals ? equals + 1 : argc > 1 ? argv[1] : NULL;
+    const bool is_circuit = bytes == strlen("--circuit") && !memcmp(word, "--circuit", bytes);
+    size_t i = 0;
+    while (i < CONFIG_COUNT && !flag_is(&rows[i], word, bytes)) i++;
+    *used = 0;
+    if (i == CONFIG_COUNT && !is_circuit) return CUZK_OK;
+    *used = equals ? 1 : 2;
+    struct origin o = { .path = NULL };
+    snprintf(o.name, sizeof o.name, "%.*s", (int)bytes, word);
+    if (!value) return fail_at(t, &o, "needs a value", NULL);
+    return is_circuit ? circuit_flag(c, t, value) : set_text(c, t, (enum config_id)i, &o, value);
+}
+
+const char *config_nearest_flag(const char *word)
+{
+    static char names[2 * CONFIG_COUNT][64];
+    const char *candidates[2 * CONFIG_COUNT + 3] = { "--config", "--circuit", "--check-config" };
+    size_t count = 3;
+    for (size_t i = 0; i < CONFIG_COUNT; i++) {
+        snprintf(names[i], sizeof names[i], "--%s.%s", rows[i].table, rows[i].key);
+        candidates[count++] = names[i];
+        if (rows[i].flag) candidates[count++] = rows[i].flag;
+    }
+    const int nearest = nearest_word(word, candidates, count);
+    return nearest >= 0 ? candidates[nearest] : NULL;
+}
+
+cuzk_status config_init(struct config *c, struct task *t, void (*warn)(const char *text))
+{
+    memset(c, 0, sizeof *c);
+    c->warn = warn;
+    for (size_t i = 0; i < CONFIG_COUNT; i++) {
+        if (rows[i].kind == KIND_IGNORED) continue;
+        struct origin o = { .path = NULL };
+        snprintf(o.name, sizeof o.name, "%s.%s", rows[i].table, rows[i].key);
+        TRY(set_text(c, t, (enum config_id)i, &o, rows[i].standard));
+    }
+    return CUZK_OK;
+}
+
+void config_fini(struct config *c)
+{
+    for (size_t i = 0; i < CONFIG_COUNT; i++) free(c->texts[i]);
+    for (size_t i = 0; i < c->circuit_count; i++) {
+        free(c->circuits[i].name);
+        free(c->circuits[i].key);
+        free(c->circuits[i].r1cs);
+        free(c->circuits[i].kind);
+    }
+    memset(c, 0, sizeof *c);
+}
+
+bool config_item(const struct config *c, enum config_id id, size_t item, char *out, size_t out_bytes)
+{
+    const char *at = c->texts[id];
+    if (!at[0]) return false;
+    for (; item > 0; item--) {
+        at = strchr(at, '\n');
+        if (!at) return false;
+        at++;
+    }
+    const size_t bytes = strcspn(at, "\n");
+    if (bytes >= out_bytes) return false;
+    memcpy(out, at, bytes);
+    out[bytes] = '\0';
+    return true;
+}
+
+cuzk_status config_check(struct config *c, struct task *t)
+{
+    char name[128];
+    if (!c->texts[CONFIG_LISTEN][0]) return FAIL(t, CUZK_INVALID_ARGUMENT, "daemon.listen names no address");
+    for (size_t i = 0; i < c->circuit_count; i++)
+        if (!c->circuits[i].key) return FAIL(t, CUZK_INVALID_ARGUMENT, "the circuit %s has no key", c->circuits[i].name);
+    for (size_t item = 0; config_item(c, CONFIG_PRELOAD, item, name, sizeof name); item++) {
+        size_t i = 0;
+        while (i < c->circuit_count && strcmp(c->circuits[i].name, name)) i++;
+        if (i == c->circuit_count) return FAIL(t, CUZK_INVALID_ARGUMENT, "srs.preload names %s, which is no circuit of [circuits]", name);
+        c->circuits[i].preload = true;
+    }
+    return CUZK_OK;
+}
+
+/* -- printing ------------------------------------------------------------------------------------------------------------ */
+
+static void print_text(FILE *f, const char *text, size_t bytes)
+{
+    fputc('"', f);
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if (byte == '"' || byte == '\\') fprintf(f, "\\%c", byte);
+        else if (byte < 0x20 || byte == 0x7f) fprintf(f, "\\u%04x", byte);
+        else fputc(byte, f);
+    }
+    fputc('"', f);
+}
+
+static void print_value(const struct config *c, FILE *f, size_t i)
+{
+    const uint64_t n = c->numbers[i];
+    const char *text = c->texts[i];
+    switch (rows[i].kind) {
+    case KIND_COUNT:
+    case KIND_BYTES:
+        if (n == 0 && rows[i].least == 0) fputs("\"auto\"", f);
+        else fprintf(f, "%" PRIu64, n);
+        break;
+    case KIND_TIME: fprintf(f, "\"%" PRIu64 "ms\"", n); break;
+    case KIND_TRUTH: fputs(n ? "true" : "false", f); break;
+    case KIND_LIST:
+        fputc('[', f);
+        for (size_t at = 0; text[at];) {
+            const size_t bytes = strcspn(text + at, "\n");
+            if (at) fputs(", ", f);
+            print_text(f, text + at, bytes);
+            at += bytes + (text[at + bytes] == '\n');
+        }
+        fputc(']', f);
+        break;
+    case KIND_TEXT: case KIND_CHOICE: print_text(f, text, strlen(text)); break;
+    case KIND_IGNORED: break;
+    }
+}
+
+void config_print(const struct config *c, FILE *f)
+{
+    const char *table = "";
+    for (size_t i = 0; i < CONFIG_COUNT; i++) {
+        if (rows[i].kind == KIND_IGNORED) continue;
+        if (strcmp(table, rows[i].table)) fprintf(f, "%s[%s]\n", table[0] ? "\n" : "", rows[i].table);
+        table = rows[i].table;
+        fprintf(f, "%s = ", rows[i].key);
+        print_value(c, f, i);
+        fputc('\n', f);
+    }
+    if (c->circuit_count) fputs("\n[circuits]\n", f);
+    for (size_t i = 0; i < c->circuit_count; i++) {
+        const struct config_circuit *circuit = &c->circuits[i];
+        print_text(f, circuit->name, strlen(circuit->name));
+        fputs(" = { key = ", f);
+        print_text(f, circuit->key, strlen(circuit->key));
+        const char *const names[] = { "r1cs", "kind" }, *const values[] = { circuit->r1cs, circuit->kind };
+        for (size_t j = 0; j < ARRAY_COUNT(names); j++) {
+            if (!values[j]) continue;
+            fprintf(f, ", %s = ", names[j]);
+            print_text(f, values[j], strlen(values[j]));
+        }
+        fprintf(f, ", preload = %s }\n", circuit->preload ? "true" : "false");
+    }
+}
+
+void config_print_help(FILE *f)
+{
+    static const char *const arguments[] = { [KIND_TEXT] = "TEXT", [KIND_LIST] = "LIST", [KIND_COUNT] = "N", [KIND_BYTES] = "SIZE",
+                                             [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL", [KIND_CHOICE] = "WORD" };
+    for (size_t i = 0; i < CONFIG_COUNT; i++) {
+        if (rows[i].kind == KIND_IGNORED) continue;
+        char left[96];
+        snprintf(left, sizeof left, "--%s.%s %s%s%s", rows[i].table, rows[i].key, arguments[rows[i].kind], rows[i].flag ? ", " : "",
+                 rows[i].flag ? rows[i].flag : "");
+        fprintf(f, "  %-46s %s%s%s%s\n", left, rows[i].help, rows[i].standard[0] ? " [" : "", rows[i].standard,
+                rows[i].standard[0] ? "]" : "");
+    }
+}

@@ -1,0 +1,42 @@
+/* Reads a TOML file leaf by leaf, with line numbers; C's view of toml++. */
+#ifndef CUZK_SERVER_TOML_READ_H
+#define CUZK_SERVER_TOML_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TOML_DEPTH_MOST 8
+#define TOML_TEXTS_MOST 256
+
+enum toml_kind { TOML_TEXT, TOML_WHOLE, TOML_TRUTH, TOML_TEXTS, TOML_OTHER };
+
+/* A key and its value; all of it lives until the callback returns. */
+struct toml_leaf {
+    const char *path[TOML_DEPTH_MOST]; /* tables, outermost first, then the key */
+    size_t depth;
+    unsigned line;
+    enum toml_kind kind;
+    const char *kind_name;             /* "an array", for error texts */
+    const char *text;                  /* TOML_TEXT; up to its first NUL */
+    int64_t whole;
+    bool truth;
+    const char *texts[TOML_TEXTS_MOST]; /* TOML_TEXTS: an array that holds texts only */
+    size_t text_count;
+};
+
+/** Calls leaf for every key in the order of the tables, until it returns false.
+ * Out     error, line  if the text is not TOML (false is returned): what is wrong, and where
+ * Throws nothing. */
+bool toml_read(const char *text, size_t bytes, bool (*leaf)(void *context, const struct toml_leaf *l), void *context, char *error,
+               size_t error_bytes, unsigned *line);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

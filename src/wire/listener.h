@@ -1,0 +1,30 @@
+/* Addresses, listening sockets, and the thread that accepts connections up to a limit. */
+#ifndef CUZK_WIRE_LISTENER_H
+#define CUZK_WIRE_LISTENER_H
+
+#include "base/task.h"
+
+#define ADDRESS_BYTES 128 /* a unix path has at most 107 */
+
+/* "host:port", "[v6]:port" or "unix:///path" taken apart. */
+struct address {
+    bool is_unix;
+    char host[ADDRESS_BYTES], port[8]; /* host: the path if is_unix */
+};
+/** Errors  CUZK_INVALID_ARGUMENT says what an address looks like. */
+cuzk_status address_parse(struct address *out, struct task *t, const char *text) MUST_CHECK;
+bool address_is_local(const struct address *a); /* unix or loopback: nobody else's machine can reach it */
+
+struct listener;
+/** Takes over fd: connected, non-blocking, closed on exec.  Thread  the listener's. */
+typedef void listener_accepted(void *context, int fd);
+
+cuzk_status listener_create(struct listener **out, struct task *t, unsigned connection_most, listener_accepted *accepted,
+                            void *context) MUST_CHECK;
+/** As rpc_server_listen.  A unix socket gets mode 0660; one that nobody listens at any more is replaced. */
+cuzk_status listener_add(struct listener *l, struct task *t, const char *address, char *bound, size_t bound_bytes) MUST_CHECK;
+cuzk_status listener_start(struct listener *l, struct task *t) MUST_CHECK;
+void listener_stop(struct listener *l);    /* closes the sockets and removes those of unix */
+void listener_destroy(struct listener *l); /* NULL is legal */
+
+#endif

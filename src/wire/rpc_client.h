@@ -1,0 +1,25 @@
+/* The client's side of the transport: one unary call at a time, on the caller's thread. */
+#ifndef CUZK_WIRE_RPC_CLIENT_H
+#define CUZK_WIRE_RPC_CLIENT_H
+
+#include "base/span.h"
+#include "base/task.h"
+
+struct rpc_client;
+
+/** In  target  "host:port" or "unix:///path".  Does not connect yet.  CUZK_INVALID_ARGUMENT: not an address. */
+cuzk_status rpc_client_open(struct rpc_client **out, struct task *t, const char *target) MUST_CHECK;
+void rpc_client_close(struct rpc_client *c); /* NULL is legal */
+
+/** In      path        "/cuzk.v1.ProvingEngine/GetStatus"
+ *          pack        writes the request's bytes to where it is told
+ *          timeout_ms  0: none; t->cancel is honoured
+ * Out     answer      from malloc
+ *         code        of gRPC: RPC_OK, or what the error was made of
+ * Errors  the status that stands for the server's code, with its text; CUZK_DEVICE_UNAVAILABLE also if nobody answers there;
+ *         CUZK_DEADLINE, CUZK_CANCELLED */
+cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes, int *code, const char *path,
+                            size_t (*pack)(const void *message, uint8_t *out), const void *message, size_t message_bytes,
+                            uint64_t timeout_ms) MUST_CHECK;
+
+#endif
