@@ -25,7 +25,7 @@ struct cuzk_porep_key {
     struct groth16_verifier verifier;
     size_t shared_bytes;
     size_t proof_bytes; /* with the context that opened it */
-    bool development;
+    bool development, checked;
 };
 
 /** Cost  0.1 s.  Out: to be ended with porep_unbind, also on failure. */
@@ -38,9 +38,11 @@ void porep_unbind(struct porep_binding *b);
 cuzk_status params_folder_find(char out[PATH_MAX], struct task *t, const char *given) MUST_CHECK;
 /** Opens a parameter file of a folder and checks its digest where the folder's parameters.json has it.
  * In  suffix  ".params" or ".vk"
- *     remember  whether a digest that was right before need not be computed again */
+ *     remember  whether a digest that was right before need not be computed again
+ * Out known     NULL, or whether there was a digest to check */
 cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *folder,
-                             const struct porep_shape *shape, const char *suffix, bool remember) MUST_CHECK;
+                             const struct porep_shape *shape, const char *suffix, bool remember,
+                             bool *known) MUST_CHECK;
 cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *folder,
                            const struct porep_shape *shape) MUST_CHECK;
 /** Whether a folder says of itself that its keys are for development. */

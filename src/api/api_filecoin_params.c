@@ -190,11 +190,12 @@ static cuzk_status digest_of(char out[2 * DIGEST_BYTES + 1], struct task *t, con
 }
 
 static cuzk_status check_digest(struct task *t, const struct mapfile *f, const char *folder,
-                                const char *file_name, bool remember)
+                                const char *file_name, bool remember, bool *known)
 {
     char wanted[2 * DIGEST_BYTES + 1], found[2 * DIGEST_BYTES + 1], note[64];
 
     TRY(manifest_digest(wanted, t, folder, file_name));
+    if (known != NULL) *known = wanted[0] != '\0';
     if (wanted[0] == '\0') return CUZK_OK;
     snprintf(note, sizeof note, "blake2b-512/16 %s", wanted);
     if (remember && filenote_holds(f, "digest", note)) return CUZK_OK;
@@ -234,7 +235,7 @@ static cuzk_status refuse_debris(struct task *t, const struct mapfile *f)
 }
 
 cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *folder,
-                             const struct porep_shape *shape, const char *suffix, bool remember)
+                             const struct porep_shape *shape, const char *suffix, bool remember, bool *known)
 {
     char path[PATH_MAX];
 
@@ -247,7 +248,7 @@ cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *fo
         return status;
     }
     status = refuse_debris(t, out);
-    if (status == CUZK_OK) status = check_digest(t, out, folder, strrchr(path, '/') + 1, remember);
+    if (status == CUZK_OK) status = check_digest(t, out, folder, strrchr(path, '/') + 1, remember, known);
     if (status != CUZK_OK) mapfile_close(out);
     return status;
 }
@@ -293,7 +294,7 @@ cuzk_status params_vk_open(struct groth16_vk *out, struct task *t, const char *f
 {
     struct mapfile file = { 0 };
 
-    TRY(params_file_open(&file, t, folder, shape, ".vk", false));
+    TRY(params_file_open(&file, t, folder, shape, ".vk", false, NULL));
     const cuzk_status status = parse_vk(out, t, &file, shape);
     mapfile_close(&file);
     return status;
@@ -348,9 +349,10 @@ static cuzk_status open_key(struct task *t, cuzk_porep_key *key, const cuzk_cont
     if (context->memory_bytes != 0 && least_bytes(&key->binding) > context->memory_bytes)
         return too_large(t, context, shape, "at least ", least_bytes(&key->binding));
     TRY(params_path(path, t, folder, shape, ".params"));
-    TRY(params_file_open(&file, t, folder, shape, ".params", true));
+    TRY(params_file_open(&file, t, folder, shape, ".params", true, &key->checked));
     mapfile_close(&file); /* the key maps it for itself */
     TRY(groth16_key_open_circuit(&key->key, t, path, &key->binding.constraints));
+    key->checked = key->checked || groth16_key_is_known(key->key);
     TRY(groth16_key_compare_vk(t, key->key, &key->vk));
     return plan_memory(t, key, context);
 }
@@ -400,6 +402,7 @@ void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_info *out
     own.domain_size = key->key->domain.size;
     own.variables = key->key->variable_count;
     own.development = key->development;
+    own.checked = key->checked;
     api_copy_out(out, &own, sizeof own);
 }
 

@@ -107,6 +107,9 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
     if (key_info.development)
         cli_warn("the parameters are development keys: no chain accepts the proof, and it proves nothing to "
                  "anybody");
+    else if (!key_info.checked)
+        cli_warn("nothing vouches for %s: put parameters.json beside it, or run 'cuzk check' on it once",
+                 key_info.params_path);
     start = clock_now_ns();
     if (cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error) != CUZK_OK)
         goto failed;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define PIECE_BYTES \
-    ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0005-points-in-the-file.md */
+    ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0002-points-in-the-file.md */
 
 /* The pieces of the block that a plan describes. */
 struct workspace {
