@@ -1,0 +1,299 @@
+/* The journal on a real disk: what is written is there after a restart, whole transactions only; payload files; a full disk. */
+#include "support/cm.h"
+#include "engine/journal.h"
+#include "engine/payload_file.h"
+#include "hash/sha256.h"
+#include "support/prng.h"
+#include "support/temp_folder.h"
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static struct temp_folder folder;
+static struct prng rng;
+static const struct job_kind kind = { .name = "circom" };
+static struct circuit circuits[1] = { { .kind = &kind } };
+static char circuit_name[] = "multiplier";
+
+static struct journal *open_journal(void)
+{
+    struct journal *j = NULL;
+    struct task t;
+
+    task_init(&t);
+    if (journal_open(&j, &t, folder.path) != CUZK_OK) {
+        fprintf(stderr, "%s\n", t.error.text);
+        fail();
+    }
+    return j;
+}
+
+static struct job *new_job(const char *id, unsigned parts)
+{
+    struct job *j;
+    struct task t;
+
+    task_init(&t);
+    assert_int_equal(job_create(&j, &t, &circuits[0], parts, span_of("params", 6)), CUZK_OK);
+    snprintf(j->id, sizeof j->id, "%s", id);
+    snprintf(j->request_id, sizeof j->request_id, "porep-1000-1");
+    j->priority = JOB_HIGH;
+    j->durable = true;
+    j->accepted_unix_ms = journal_unix_ms();
+    j->expire_unix_ms = j->accepted_unix_ms + 100000;
+    j->payload_bytes = 1 + prng_below(&rng, 100000);
+    j->payload = malloc(j->payload_bytes);
+    assert_non_null(j->payload);
+    prng_bytes(&rng, j->payload, j->payload_bytes);
+    sha256_of(j->payload_digest, j->payload, j->payload_bytes);
+    prng_bytes(&rng, j->digest, sizeof j->digest);
+    return j;
+}
+
+static void must(cuzk_status status, const struct task *t)
+{
+    if (status != CUZK_OK) fprintf(stderr, "%s\n", t->error.text);
+    assert_int_equal(status, CUZK_OK);
+}
+
+static void output(struct part_output *o, const char *proof, const char *text)
+{
+    o->proof = (uint8_t *)strdup(proof);
+    o->proof_bytes = strlen(proof);
+    o->text = text != NULL ? strdup(text) : NULL;
+    o->text_bytes = text != NULL ? strlen(text) : 0;
+}
+
+static struct job *found[64];
+static size_t found_count;
+
+static cuzk_status keep(void *context, struct task *t, struct job *j)
+{
+    (void)context;
+    (void)t;
+    found[found_count++] = j;
+    return CUZK_OK;
+}
+
+static void load(struct journal *j)
+{
+    struct task t;
+
+    found_count = 0;
+    task_init(&t);
+    must(journal_load(j, &t, circuits, 1, 1000000000000000u, keep, NULL), &t);
+}
+
+static void drop_found(void)
+{
+    while (found_count > 0) job_destroy(found[--found_count]);
+}
+
+static void round_trip(void **state)
+{
+    struct journal *j = open_journal();
+    struct job *a = new_job("aaaa", 3), *b = new_job("bbbb", 1), *c = new_job("cccc", 1);
+    struct task t;
+    (void)state;
+
+    task_init(&t);
+    must(payload_file_write(&t, folder.path, a), &t);
+    must(payload_file_write(&t, folder.path, b), &t);
+    must(journal_begin(j, &t), &t);
+    must(journal_accept(j, &t, a), &t);
+    must(journal_accept(j, &t, b), &t);
+    must(journal_commit(j, &t), &t);
+    must(journal_begin(j, &t), &t);
+    must(journal_accept(j, &t, c), &t); /* not committed */
+    journal_rollback(j);
+    a->parts[1].unrecorded = true;
+    output(&a->parts[1].output, "proof of part 1", NULL);
+    b->end = JOB_DONE;
+    b->end_ns = 5000000;
+    b->attempts = 2;
+    output(&b->result, "the proof", "{\"proof\":1}");
+    must(journal_begin(j, &t), &t);
+    must(journal_parts(j, &t, a), &t);
+    must(journal_end(j, &t, b), &t);
+    must(journal_commit(j, &t), &t);
+    journal_close(j);
+
+    j = open_journal();
+    load(j);
+    assert_int_equal(found_count, 2);
+    assert_string_equal(found[0]->id, "aaaa");
+    assert_string_equal(found[0]->request_id, "porep-1000-1");
+    assert_memory_equal(found[0]->digest, a->digest, sizeof a->digest);
+    assert_int_equal(found[0]->priority, JOB_HIGH);
+    assert_int_equal(found[0]->parameter_bytes, 6);
+    assert_memory_equal(found[0]->parameters, "params", 6);
+    assert_int_equal(found[0]->end, JOB_UNFINISHED);
+    assert_int_equal(found[0]->parts_done, 1);
+    assert_memory_equal(found[0]->parts[1].output.proof, "proof of part 1", 15);
+    assert_int_not_equal(found[0]->expire_ns, 0);
+    uint8_t *data = NULL;
+    must(payload_file_read(&t, &data, folder.path, found[0]), &t);
+    assert_memory_equal(data, a->payload, a->payload_bytes);
+    free(data);
+    assert_int_equal(found[1]->end, JOB_DONE);
+    assert_int_equal(found[1]->result.proof_bytes, 9);
+    assert_memory_equal(found[1]->result.proof, "the proof", 9);
+    assert_memory_equal(found[1]->result.text, "{\"proof\":1}", 11);
+    assert_int_equal(found[1]->attempts, 2);
+    task_init(&t);
+    assert_int_equal(payload_file_read(&t, &data, folder.path, b), CUZK_NOT_FOUND); /* swept: b has ended */
+
+    must(journal_begin(j, &t), &t);
+    must(journal_forget(j, &t, a), &t);
+    must(journal_forget(j, &t, b), &t);
+    must(journal_commit(j, &t), &t);
+    drop_found();
+    load(j);
+    assert_int_equal(found_count, 0);
+    journal_close(j);
+    job_destroy(a);
+    job_destroy(b);
+    job_destroy(c);
+}
+
+static void files_are_private(void **state)
+{
+    struct journal *j = open_journal();
+    struct job *a = new_job("dddd", 1);
+    struct stat st;
+    char path[PATH_MAX], hex[65];
+    uint8_t *data;
+    struct task t;
+    (void)state;
+
+    task_init(&t);
+    must(payload_file_write(&t, folder.path, a), &t);
+    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", a->payload_digest[i]);
+    assert_true(snprintf(path, sizeof path, "%s/payloads/%s.dddd", folder.path, hex) < (int)sizeof path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    temp_folder_path(path, &folder, "payloads");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    temp_folder_path(path, &folder, "journal.sqlite");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_true(snprintf(path, sizeof path, "%s/payloads/%s.dddd", folder.path, hex) < (int)sizeof path);
+    FILE *f = fopen(path, "r+"); /* a changed payload is not used */
+    assert_non_null(f);
+    fputc(a->payload[0] ^ 1, f);
+    fclose(f);
+    assert_int_equal(payload_file_read(&t, &data, folder.path, a), CUZK_MALFORMED);
+    payload_file_remove(folder.path, a);
+    assert_int_equal(access(path, F_OK), -1);
+    job_destroy(a);
+    journal_close(j);
+}
+
+/* Another process cannot have it at the same time. */
+static void one_process_at_a_time(void **state)
+{
+    struct journal *j = open_journal();
+    int status;
+    (void)state;
+
+    const pid_t child = fork();
+    if (child == 0) {
+        struct journal *second = NULL;
+        struct task t;
+        task_init(&t);
+        _exit(journal_open(&second, &t, folder.path) == CUZK_IO ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    journal_close(j);
+}
+
+/* No byte can be written: CUZK_IO, and the journal works again afterwards, without the lost transaction. */
+static void full_disk(void **state)
+{
+    struct journal *j = open_journal();
+    struct job *a = new_job("eeee", 1), *b = new_job("ffff", 1);
+    struct rlimit before, none;
+    struct task t;
+    (void)state;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = before;
+    none.rlim_cur = 1; /* write(2) beyond it: EFBIG, as ENOSPC for SQLite */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    task_init(&t);
+    cuzk_status status = journal_begin(j, &t);
+    if (status == CUZK_OK) status = journal_accept(j, &t, a);
+    if (status == CUZK_OK) status = journal_commit(j, &t);
+    journal_rollback(j);
+    const int restored = setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(restored, 0);
+    assert_int_equal(status, CUZK_IO);
+    task_init(&t);
+    must(journal_begin(j, &t), &t);
+    must(journal_accept(j, &t, b), &t);
+    must(journal_commit(j, &t), &t);
+    load(j);
+    assert_int_equal(found_count, 1);
+    assert_string_equal(found[0]->id, "ffff");
+    must(journal_begin(j, &t), &t);
+    must(journal_forget(j, &t, b), &t);
+    must(journal_commit(j, &t), &t);
+    drop_found();
+    journal_close(j);
+    job_destroy(a);
+    job_destroy(b);
+}
+
+static void circuit_is_gone(void **state)
+{
+    struct journal *j = open_journal();
+    struct job *a = new_job("9999", 1);
+    struct task t;
+    (void)state;
+
+    task_init(&t);
+    must(journal_begin(j, &t), &t);
+    must(journal_accept(j, &t, a), &t);
+    must(journal_commit(j, &t), &t);
+    circuits[0].name = (char[]){ "other" };
+    load(j);
+    circuits[0].name = circuit_name;
+    assert_int_equal(found_count, 1);
+    assert_int_equal(found[0]->end, JOB_FAILED);
+    assert_int_equal(found[0]->status, CUZK_NOT_FOUND);
+    assert_non_null(strstr(found[0]->error_text, "multiplier"));
+    drop_found();
+    must(journal_begin(j, &t), &t);
+    must(journal_forget(j, &t, a), &t);
+    must(journal_commit(j, &t), &t);
+    journal_close(j);
+    job_destroy(a);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    prng_init(&rng);
+    temp_folder_create(&folder);
+    circuits[0].name = circuit_name;
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_folder_remove(&folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip),  cmocka_unit_test(files_are_private), cmocka_unit_test(one_process_at_a_time),
+        cmocka_unit_test(full_disk),   cmocka_unit_test(circuit_is_gone),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
