@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_FOLDER "/var/tmp/filecoin-proof-parameters"
 #define MANIFEST       "parameters.json"
@@ -240,13 +241,14 @@ cuzk_status params_file_open(struct mapfile *out, struct task *t, const char *fo
     char path[PATH_MAX];
 
     TRY(params_path(path, t, folder, shape, suffix));
-    cuzk_status status = mapfile_open(out, t, path);
-    if (status != CUZK_OK) {
+    cuzk_status status;
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        status = FAIL(t, CUZK_NOT_FOUND, "the parameters of %s sectors are not in %s", shape->name, folder);
         task_fail_place(t, path, ERROR_NO_OFFSET, NULL,
-                        "fetch the parameters of this sector size (lotus fetch-params), or make some for "
-                        "trying out: cuzk setup --dev");
+                        "fetch them (lotus fetch-params), or make some for trying out: cuzk setup --dev");
         return status;
     }
+    TRY(mapfile_open(out, t, path));
     status = refuse_debris(t, out);
     if (status == CUZK_OK) status = check_digest(t, out, folder, strrchr(path, '/') + 1, remember, known);
     if (status != CUZK_OK) mapfile_close(out);
