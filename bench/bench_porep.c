@@ -30,7 +30,10 @@ static double cpu_ms(void)
     return (double)s.tv_sec * 1e3 + (double)s.tv_nsec * 1e-6;
 }
 
-static struct { uint64_t wall; double cpu; } start;
+static struct {
+    uint64_t wall;
+    double cpu;
+} start;
 
 static void begin(void)
 {
@@ -43,8 +46,8 @@ static void end(const char *stage, double bytes)
     struct rusage usage;
     const double wall = clock_ms_since(start.wall), cpu = cpu_ms() - start.cpu;
     getrusage(RUSAGE_SELF, &usage);
-    printf("{\"stage\":\"%s\",\"wall_ms\":%.1f,\"cpu_ms\":%.1f,\"bytes\":%.0f,\"peak_rss_bytes\":%ld}\n", stage, wall, cpu, bytes,
-           usage.ru_maxrss * 1024);
+    printf("{\"stage\":\"%s\",\"wall_ms\":%.1f,\"cpu_ms\":%.1f,\"bytes\":%.0f,\"peak_rss_bytes\":%ld}\n",
+           stage, wall, cpu, bytes, usage.ru_maxrss * 1024);
     fflush(stdout);
 }
 

@@ -10,7 +10,10 @@
 
 void c1_init(struct c1 *c) { memset(c, 0, sizeof *c); }
 
-static size_t challenges_of(const struct c1 *c, unsigned partitions) { return (size_t)partitions * c->shape->challenges; }
+static size_t challenges_of(const struct c1 *c, unsigned partitions)
+{
+    return (size_t)partitions * c->shape->challenges;
+}
 
 static void release(void *p, size_t bytes)
 {
@@ -42,14 +45,18 @@ static bool enlarge(void *array, size_t old_bytes, size_t new_bytes)
 
 cuzk_status c1_add_partition(struct c1 *c, struct task *t)
 {
-    if (c->partitions == POREP_MAX_PARTITIONS) return FAIL(t, CUZK_MALFORMED, "more than %d partitions", POREP_MAX_PARTITIONS);
+    if (c->partitions == POREP_MAX_PARTITIONS)
+        return FAIL(t, CUZK_MALFORMED, "more than %d partitions", POREP_MAX_PARTITIONS);
     if (c->partitions == c->capacity) {
-        const unsigned wanted = c->capacity == 0 ? c->shape->partitions : c->capacity < 63 ? 2 * c->capacity : POREP_MAX_PARTITIONS;
+        const unsigned wanted = c->capacity == 0   ? c->shape->partitions
+                                : c->capacity < 63 ? 2 * c->capacity
+                                                   : POREP_MAX_PARTITIONS;
         const size_t old = challenges_of(c, c->capacity), n = challenges_of(c, wanted);
         const size_t numbers = porep_challenge_numbers(c->shape) * sizeof *c->numbers;
         const size_t words = porep_challenge_words(c->shape) * sizeof *c->words;
         /* capacity says what is wiped at the end, so it grows only when all three have grown */
-        if (!enlarge(&c->numbers, old * numbers, n * numbers) || !enlarge(&c->words, old * words, n * words) ||
+        if (!enlarge(&c->numbers, old * numbers, n * numbers) ||
+            !enlarge(&c->words, old * words, n * words) ||
             !enlarge(&c->extra, old * sizeof *c->extra, n * sizeof *c->extra))
             return FAIL(t, CUZK_NO_MEMORY, "no memory for %u partitions", wanted);
         c->capacity = wanted;
@@ -58,9 +65,15 @@ cuzk_status c1_add_partition(struct c1 *c, struct task *t)
     return CUZK_OK;
 }
 
-unsigned c1_levels(const struct porep_shape *s, unsigned merkle) { return merkle == C1_MERKLE_D ? s->nodes_log2 : s->tree_levels; }
+unsigned c1_levels(const struct porep_shape *s, unsigned merkle)
+{
+    return merkle == C1_MERKLE_D ? s->nodes_log2 : s->tree_levels;
+}
 
-unsigned c1_arity(const struct porep_shape *s, unsigned merkle, unsigned level) { return merkle == C1_MERKLE_D ? 2 : s->tree[level]; }
+unsigned c1_arity(const struct porep_shape *s, unsigned merkle, unsigned level)
+{
+    return merkle == C1_MERKLE_D ? 2 : s->tree[level];
+}
 
 static size_t place_index(const struct c1 *c, unsigned partition, unsigned challenge)
 {
@@ -93,10 +106,17 @@ bls12_381_fr_int *c1_sibling(const struct c1 *c, const struct c1_place *p)
     const struct porep_shape *s = c->shape;
     unsigned at = p->sibling;
     switch (p->merkle) {
-    case C1_MERKLE_D: at += porep_at_d_path(); break;
-    case C1_MERKLE_R: at += porep_at_r_path(s); break;
-    case C1_MERKLE_C: at += porep_at_c_path(s); break;
-    default: at += porep_at_parent_path(s, p->merkle - C1_MERKLE_PARENT);
+    case C1_MERKLE_D:
+        at += porep_at_d_path();
+        break;
+    case C1_MERKLE_R:
+        at += porep_at_r_path(s);
+        break;
+    case C1_MERKLE_C:
+        at += porep_at_c_path(s);
+        break;
+    default:
+        at += porep_at_parent_path(s, p->merkle - C1_MERKLE_PARENT);
     }
     for (unsigned l = 0; l < p->level; l++) at += c1_arity(s, p->merkle, l) - 1;
     return c1_numbers(c, p->partition, p->challenge) + at;
@@ -107,10 +127,17 @@ uint32_t *c1_index(const struct c1 *c, const struct c1_place *p)
     const struct porep_shape *s = c->shape;
     unsigned at = p->level;
     switch (p->merkle) {
-    case C1_MERKLE_D: at += porep_at_d_index(); break;
-    case C1_MERKLE_R: at += porep_at_r_index(s); break;
-    case C1_MERKLE_C: at += porep_at_c_index(s); break;
-    default: at += porep_at_parent_index(s, p->merkle - C1_MERKLE_PARENT);
+    case C1_MERKLE_D:
+        at += porep_at_d_index();
+        break;
+    case C1_MERKLE_R:
+        at += porep_at_r_index(s);
+        break;
+    case C1_MERKLE_C:
+        at += porep_at_c_index(s);
+        break;
+    default:
+        at += porep_at_parent_index(s, p->merkle - C1_MERKLE_PARENT);
     }
     return c1_words(c, p->partition, p->challenge) + at;
 }
@@ -126,10 +153,18 @@ void c1_place_text(char *text, size_t bytes, enum c1_item item, const struct c1_
         snprintf(proof, sizeof proof, "%s parent %u", drg ? "drg" : "exp", drg ? i : i - POREP_DRG_PARENTS);
     }
     switch (item) {
-    case C1_ROOT: snprintf(rest, sizeof rest, ", root"); break;
-    case C1_LEAF: snprintf(rest, sizeof rest, ", leaf"); break;
-    case C1_SIBLING: snprintf(rest, sizeof rest, ", path level %u, hash %u", p->level, p->sibling); break;
-    case C1_COLUMN_ROW: snprintf(rest, sizeof rest, ", column row %u", p->row); break;
+    case C1_ROOT:
+        snprintf(rest, sizeof rest, ", root");
+        break;
+    case C1_LEAF:
+        snprintf(rest, sizeof rest, ", leaf");
+        break;
+    case C1_SIBLING:
+        snprintf(rest, sizeof rest, ", path level %u, hash %u", p->level, p->sibling);
+        break;
+    case C1_COLUMN_ROW:
+        snprintf(rest, sizeof rest, ", column row %u", p->row);
+        break;
     default:
         snprintf(proof, sizeof proof, "labeling proof %u", p->label);
         snprintf(rest, sizeof rest, ", parent %u", p->parent);
@@ -137,7 +172,8 @@ void c1_place_text(char *text, size_t bytes, enum c1_item item, const struct c1_
     snprintf(text, bytes, "partition %u, challenge %u, %s%s", p->partition, p->challenge, proof, rest);
 }
 
-cuzk_status c1_fail(const struct c1 *c, struct task *t, cuzk_status status, enum c1_item item, const struct c1_place *p, const char *why)
+cuzk_status c1_fail(const struct c1 *c, struct task *t, cuzk_status status, enum c1_item item,
+                    const struct c1_place *p, const char *why)
 {
     char place[160];
     c1_place_text(place, sizeof place, item, p);
@@ -146,25 +182,33 @@ cuzk_status c1_fail(const struct c1 *c, struct task *t, cuzk_status status, enum
     return status;
 }
 
-cuzk_status c1_put_hash(struct c1 *c, struct task *t, enum c1_item item, const struct c1_place *p, const uint8_t hash[32])
+cuzk_status c1_put_hash(struct c1 *c, struct task *t, enum c1_item item, const struct c1_place *p,
+                        const uint8_t hash[32])
 {
     struct c1_extra *x = c1_extra_of(c, p->partition, p->challenge);
     bls12_381_fr_int *number = NULL, value;
     words_from_le(value.l, hash, 4);
     switch (item) {
-    case C1_ROOT: memcpy(x->root[p->merkle], hash, 32); break;
+    case C1_ROOT:
+        memcpy(x->root[p->merkle], hash, 32);
+        break;
     case C1_LEAF:
         memcpy(x->leaf[p->merkle], hash, 32);
         if (p->merkle == C1_MERKLE_D) number = c1_numbers(c, p->partition, p->challenge) + porep_at_leaf();
         break;
-    case C1_SIBLING: number = c1_sibling(c, p); break;
+    case C1_SIBLING:
+        number = c1_sibling(c, p);
+        break;
     case C1_COLUMN_ROW:
         if (p->merkle == C1_MERKLE_C)
             memcpy(x->column[p->row], hash, 32);
         else
-            number = c1_numbers(c, p->partition, p->challenge) + porep_at_column(c->shape, p->merkle - C1_MERKLE_PARENT) + p->row;
+            number = c1_numbers(c, p->partition, p->challenge) +
+                     porep_at_column(c->shape, p->merkle - C1_MERKLE_PARENT) + p->row;
         break;
-    case C1_LABEL_PARENT: memcpy(x->label_parents[p->label][p->parent], hash, 32); break;
+    case C1_LABEL_PARENT:
+        memcpy(x->label_parents[p->label][p->parent], hash, 32);
+        break;
     }
     if (!bls12_381_fr_int_is_canonical(&value))
         return c1_fail(c, t, CUZK_MALFORMED, item, p, "the hash is not below the field's modulus");
@@ -184,13 +228,14 @@ cuzk_status c1_complete(struct c1 *c, struct task *t)
 {
     cuzk_status status = CUZK_OK;
     if (c->proof->shape != c->shape)
-        status = FAIL(t, CUZK_MISMATCH, "registered_proof is %s, but the vanilla proofs are of a %s sector", c->proof->name, c->shape->name);
+        status = FAIL(t, CUZK_MISMATCH, "registered_proof is %s, but the vanilla proofs are of a %s sector",
+                      c->proof->name, c->shape->name);
     else if (c->partitions != registered_proof_partitions(c->proof))
-        status = FAIL(t, CUZK_MALFORMED, "vanilla_proofs holds %u partitions; %s has %u", c->partitions, c->proof->name,
-                      registered_proof_partitions(c->proof));
+        status = FAIL(t, CUZK_MALFORMED, "vanilla_proofs holds %u partitions; %s has %u", c->partitions,
+                      c->proof->name, registered_proof_partitions(c->proof));
     else if (c->sector_bytes != 0 && c->sector_bytes != c->shape->sector_bytes)
-        status = FAIL(t, CUZK_MISMATCH, "SectorSize is %llu, but the vanilla proofs are of a %s sector", (unsigned long long)c->sector_bytes,
-                      c->shape->name);
+        status = FAIL(t, CUZK_MISMATCH, "SectorSize is %llu, but the vanilla proofs are of a %s sector",
+                      (unsigned long long)c->sector_bytes, c->shape->name);
     else
         for (unsigned k = 0; k < c->partitions; k++)
             for (unsigned i = 0; i < c->shape->challenges; i++) {

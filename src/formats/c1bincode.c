@@ -13,7 +13,8 @@ struct reader {
 
 static cuzk_status fail_here(struct reader *r, const char *field, const char *why)
 {
-    const cuzk_status status = FAIL(r->t, CUZK_MALFORMED, "partition %u, challenge %u, %s: %s", r->place.partition, r->place.challenge, field, why);
+    const cuzk_status status = FAIL(r->t, CUZK_MALFORMED, "partition %u, challenge %u, %s: %s",
+                                    r->place.partition, r->place.challenge, field, why);
     task_fail_place(r->t, r->c->path[0] ? r->c->path : NULL, r->at, field, NULL);
     return status;
 }
@@ -47,7 +48,8 @@ static cuzk_status take_count(struct reader *r, uint64_t expected, const char *f
 {
     uint64_t n;
     TRY(take64(r, &n, field));
-    return n == expected ? CUZK_OK : fail_here(r, field, "the number of elements is not what this sector size has");
+    return n == expected ? CUZK_OK
+                         : fail_here(r, field, "the number of elements is not what this sector size has");
 }
 
 static cuzk_status take_hash(struct reader *r, enum c1_item item, const char *field)
@@ -65,7 +67,8 @@ static cuzk_status read_levels(struct reader *r, unsigned first, unsigned count)
         uint64_t index;
         r->place.level = l;
         TRY(take_count(r, hashes, "hashes"));
-        for (r->place.sibling = 0; r->place.sibling < hashes; r->place.sibling++) TRY(take_hash(r, C1_SIBLING, "hashes"));
+        for (r->place.sibling = 0; r->place.sibling < hashes; r->place.sibling++)
+            TRY(take_hash(r, C1_SIBLING, "hashes"));
         r->place.sibling = 0;
         TRY(take64(r, &index, "index"));
         TRY(c1_put_index(r->c, r->t, &r->place, index));
@@ -80,7 +83,8 @@ static cuzk_status read_merkle(struct reader *r, unsigned merkle)
     uint32_t variant;
     r->place.merkle = merkle;
     TRY(take32(r, &variant, "data"));
-    if (variant != expected) return fail_here(r, "data", "the kind of Merkle proof is not what this sector size has");
+    if (variant != expected)
+        return fail_here(r, "data", "the kind of Merkle proof is not what this sector size has");
     if (variant == 0) {
         TRY(take_hash(r, C1_ROOT, "root"));
         TRY(take_hash(r, C1_LEAF, "leaf"));
@@ -99,7 +103,8 @@ static cuzk_status read_column(struct reader *r, unsigned merkle)
     r->place.merkle = merkle;
     TRY(take32(r, &x->column_index[merkle], "column index"));
     TRY(take_count(r, r->c->shape->layers, "column rows"));
-    for (r->place.row = 0; r->place.row < r->c->shape->layers; r->place.row++) TRY(take_hash(r, C1_COLUMN_ROW, "column rows"));
+    for (r->place.row = 0; r->place.row < r->c->shape->layers; r->place.row++)
+        TRY(take_hash(r, C1_COLUMN_ROW, "column rows"));
     return read_merkle(r, merkle);
 }
 
@@ -108,7 +113,8 @@ static cuzk_status read_label(struct reader *r, unsigned label)
     struct c1_extra *x = c1_extra_of(r->c, r->place.partition, r->place.challenge);
     r->place.label = label;
     TRY(take_count(r, POREP_LABEL_PARENTS, "label parents"));
-    for (r->place.parent = 0; r->place.parent < POREP_LABEL_PARENTS; r->place.parent++) TRY(take_hash(r, C1_LABEL_PARENT, "label parents"));
+    for (r->place.parent = 0; r->place.parent < POREP_LABEL_PARENTS; r->place.parent++)
+        TRY(take_hash(r, C1_LABEL_PARENT, "label parents"));
     TRY(take32(r, &x->label_layer[label], "layer_index"));
     return take64(r, &x->label_node[label], "node");
 }
@@ -137,10 +143,13 @@ static cuzk_status read_c1(struct reader *r)
     TRY(take32(r, &number, "registered_proof"));
     TRY(take32(r, &shape, "vanilla_proofs"));
     c->proof = registered_proof_by_number(number);
-    if (c->proof == NULL || shape >= 5) return fail_here(r, "registered_proof", "no such proof type; the file is neither JSON nor bincode of a C1 output");
+    if (c->proof == NULL || shape >= 5)
+        return fail_here(r, "registered_proof",
+                         "no such proof type; the file is neither JSON nor bincode of a C1 output");
     c->shape = registered_proof_by_number(shape)->shape;
     TRY(take64(r, &partitions, "vanilla_proofs"));
-    if (partitions != registered_proof_partitions(c->proof)) return fail_here(r, "vanilla_proofs", "wrong number of partitions");
+    if (partitions != registered_proof_partitions(c->proof))
+        return fail_here(r, "vanilla_proofs", "wrong number of partitions");
     for (unsigned k = 0; k < partitions; k++) {
         TRY(task_poll(r->t));
         r->place.partition = k;
@@ -167,7 +176,8 @@ static bool is_wrapped(struct span file)
     if (file.size < 20 || load_le32(file.data) != 0) return false;
     const struct registered_proof *r = registered_proof_by_number(load_le32(file.data + 4));
     if (r == NULL || load_le32(file.data + 8) >= 5) return false;
-    return load_le64(file.data + 12) == registered_proof_partitions(r) && load_le32(file.data + 8) == r->number % 5;
+    return load_le64(file.data + 12) == registered_proof_partitions(r) &&
+           load_le32(file.data + 8) == r->number % 5;
 }
 
 cuzk_status c1bincode_read(struct c1 *c, struct task *t, struct span file)

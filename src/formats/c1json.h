@@ -18,6 +18,7 @@ cuzk_status c1json_read(struct c1 *c, struct task *t, struct span file) MUST_CHE
 
 /** The JSON of a C1 output, complete and consistent members assumed; sector_bytes and number as in the wrapper if wrapped is set.
  * out is malloc'ed. */
-cuzk_status c1json_write(const struct c1 *c, struct task *t, bool wrapped, uint8_t **out, size_t *bytes) MUST_CHECK;
+cuzk_status c1json_write(const struct c1 *c, struct task *t, bool wrapped, uint8_t **out,
+                         size_t *bytes) MUST_CHECK;
 
 #endif

@@ -57,7 +57,8 @@ static void hash_of(struct text *o, const bls12_381_fr_int *v)
     hash(o, bytes);
 }
 
-static void levels(struct text *o, const struct c1 *c, struct c1_place *p, const char *name, unsigned first, unsigned count)
+static void levels(struct text *o, const struct c1 *c, struct c1_place *p, const char *name, unsigned first,
+                   unsigned count)
 {
     print(o, "\"%s\":{\"path\":[", name);
     for (p->level = first; p->level < first + count; p->level++) {
@@ -112,7 +113,8 @@ static void column(struct text *o, const struct c1 *c, struct c1_place *p, unsig
         if (which == C1_MERKLE_C)
             hash(o, x->column[i]);
         else
-            hash_of(o, c1_numbers(c, p->partition, p->challenge) + porep_at_column(c->shape, which - C1_MERKLE_PARENT) + i);
+            hash_of(o, c1_numbers(c, p->partition, p->challenge) +
+                           porep_at_column(c->shape, which - C1_MERKLE_PARENT) + i);
     }
     print(o, "],\"_h\":null},\"inclusion_proof\":");
     merkle(o, c, p, which);
@@ -126,7 +128,8 @@ static void label(struct text *o, const struct c1_extra *x, unsigned which)
         if (i != 0) print(o, ",");
         hash(o, x->label_parents[which][i]);
     }
-    print(o, "],\"layer_index\":%u,\"node\":%llu}", x->label_layer[which], (unsigned long long)x->label_node[which]);
+    print(o, "],\"layer_index\":%u,\"node\":%llu}", x->label_layer[which],
+          (unsigned long long)x->label_node[which]);
 }
 
 static void proof(struct text *o, const struct c1 *c, struct c1_place *p)
@@ -156,7 +159,8 @@ static void body(struct text *o, const struct c1 *c)
 {
     const char *const names[5] = { "comm_r", "comm_d", "replica_id", "seed", "ticket" };
     const uint8_t *const values[5] = { c->comm_r, c->comm_d, c->replica_id, c->seed, c->ticket };
-    print(o, "{\"registered_proof\":\"%s\",\"vanilla_proofs\":{\"StackedDrg%sV1\":[", c->proof->name, c->shape->name);
+    print(o, "{\"registered_proof\":\"%s\",\"vanilla_proofs\":{\"StackedDrg%sV1\":[", c->proof->name,
+          c->shape->name);
     for (unsigned k = 0; k < c->partitions; k++) {
         print(o, k == 0 ? "[" : ",[");
         for (unsigned i = 0; i < c->shape->challenges; i++) {
@@ -181,7 +185,8 @@ cuzk_status c1json_write(const struct c1 *c, struct task *t, bool wrapped, uint8
     if (wrapped && !inner.failed) {
         print(&outer, "{\"SectorNum\":%llu,\"Phase1Out\":\"", (unsigned long long)c->sector_number);
         if (room(&outer, inner.size / 3 * 4 + 8))
-            outer.size += (size_t)EVP_EncodeBlock((uint8_t *)outer.data + outer.size, (const uint8_t *)inner.data, (int)inner.size);
+            outer.size += (size_t)EVP_EncodeBlock((uint8_t *)outer.data + outer.size,
+                                                  (const uint8_t *)inner.data, (int)inner.size);
         print(&outer, "\",\"SectorSize\":%llu}", (unsigned long long)c->shape->sector_bytes);
         outer.failed = outer.failed || inner.failed;
         wipe(inner.data, inner.size);

@@ -35,12 +35,14 @@ const struct porep_shape *porep_shape_by_bytes(uint64_t sector_bytes)
     return NULL;
 }
 
-#define GROUP(first, suffix, legacy, feature)                                                                        \
-    { first + 0, "StackedDrg2KiB" suffix, &shapes[0], legacy, feature },                                             \
-    { first + 1, "StackedDrg8MiB" suffix, &shapes[1], legacy, feature },                                             \
-    { first + 2, "StackedDrg512MiB" suffix, &shapes[2], legacy, feature },                                           \
-    { first + 3, "StackedDrg32GiB" suffix, &shapes[3], legacy, feature },                                            \
-    { first + 4, "StackedDrg64GiB" suffix, &shapes[4], legacy, feature }
+#define GROUP(first, suffix, legacy, feature)                                  \
+    { first + 0, "StackedDrg2KiB" suffix, &shapes[0], legacy, feature },       \
+        { first + 1, "StackedDrg8MiB" suffix, &shapes[1], legacy, feature },   \
+        { first + 2, "StackedDrg512MiB" suffix, &shapes[2], legacy, feature }, \
+        { first + 3, "StackedDrg32GiB" suffix, &shapes[3], legacy, feature },  \
+    {                                                                          \
+        first + 4, "StackedDrg64GiB" suffix, &shapes[4], legacy, feature       \
+    }
 
 static const struct registered_proof proofs[REGISTERED_PROOF_COUNT] = {
     GROUP(0, "V1", true, POREP_INTERACTIVE),

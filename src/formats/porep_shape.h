@@ -4,38 +4,38 @@
 
 #include "base/dialect.h"
 
-#define POREP_DRG_PARENTS      6
-#define POREP_EXP_PARENTS      8
-#define POREP_PARENTS          14 /* of a node, 6 in the same layer and 8 in the one before */
-#define POREP_LABEL_PARENTS    37 /* after repetition */
-#define POREP_MAX_LAYERS       11
-#define POREP_MAX_TREE_LEVELS  12
+#define POREP_DRG_PARENTS       6
+#define POREP_EXP_PARENTS       8
+#define POREP_PARENTS           14 /* of a node, 6 in the same layer and 8 in the one before */
+#define POREP_LABEL_PARENTS     37 /* after repetition */
+#define POREP_MAX_LAYERS        11
+#define POREP_MAX_TREE_LEVELS   12
 #define POREP_MAX_BINARY_LEVELS 31
-#define POREP_MAX_CHALLENGES   18 /* in a partition */
-#define POREP_MAX_PARTITIONS   126 /* non-interactive, 32 and 64 GiB */
+#define POREP_MAX_CHALLENGES    18  /* in a partition */
+#define POREP_MAX_PARTITIONS    126 /* non-interactive, 32 and 64 GiB */
 
 struct porep_shape {
-    const char *name;          /* "32GiB" */
+    const char *name; /* "32GiB" */
     uint64_t sector_bytes;
-    uint64_t nodes;            /* of 32 bytes */
-    unsigned nodes_log2;       /* levels of tree D */
+    uint64_t nodes;      /* of 32 bytes */
+    unsigned nodes_log2; /* levels of tree D */
     unsigned layers;
-    unsigned partitions;       /* interactive and synthetic */
-    unsigned challenges;       /* in a partition */
-    unsigned ni_partitions;    /* non-interactive */
-    unsigned sub, top;         /* arities of the levels above the base trees, 0: none */
-    unsigned base_levels;      /* of arity 8 */
-    unsigned tree_levels;      /* of trees C and R in all */
+    unsigned partitions;                 /* interactive and synthetic */
+    unsigned challenges;                 /* in a partition */
+    unsigned ni_partitions;              /* non-interactive */
+    unsigned sub, top;                   /* arities of the levels above the base trees, 0: none */
+    unsigned base_levels;                /* of arity 8 */
+    unsigned tree_levels;                /* of trees C and R in all */
     uint8_t tree[POREP_MAX_TREE_LEVELS]; /* their arities, leaf level first */
 };
 
 enum porep_feature { POREP_INTERACTIVE, POREP_SYNTHETIC, POREP_NON_INTERACTIVE };
 
 struct registered_proof {
-    unsigned number;           /* 0..19 */
-    const char *name;          /* "StackedDrg32GiBV1_1" */
+    unsigned number;  /* 0..19 */
+    const char *name; /* "StackedDrg32GiBV1_1" */
     const struct porep_shape *shape;
-    bool legacy_graph;         /* API 1.0: other order and width of parents */
+    bool legacy_graph; /* API 1.0: other order and width of parents */
     enum porep_feature feature;
 };
 
@@ -71,17 +71,41 @@ static inline unsigned porep_at_column(const struct porep_shape *s, unsigned par
 {
     return 1 + s->nodes_log2 + parent * (s->layers + porep_path_siblings(s));
 }
-static inline unsigned porep_at_parent_path(const struct porep_shape *s, unsigned parent) { return porep_at_column(s, parent) + s->layers; }
-static inline unsigned porep_at_r_path(const struct porep_shape *s) { return porep_at_column(s, POREP_PARENTS); }
-static inline unsigned porep_at_c_path(const struct porep_shape *s) { return porep_at_r_path(s) + porep_path_siblings(s); }
-static inline unsigned porep_challenge_numbers(const struct porep_shape *s) { return porep_at_c_path(s) + porep_path_siblings(s); }
+static inline unsigned porep_at_parent_path(const struct porep_shape *s, unsigned parent)
+{
+    return porep_at_column(s, parent) + s->layers;
+}
+static inline unsigned porep_at_r_path(const struct porep_shape *s)
+{
+    return porep_at_column(s, POREP_PARENTS);
+}
+static inline unsigned porep_at_c_path(const struct porep_shape *s)
+{
+    return porep_at_r_path(s) + porep_path_siblings(s);
+}
+static inline unsigned porep_challenge_numbers(const struct porep_shape *s)
+{
+    return porep_at_c_path(s) + porep_path_siblings(s);
+}
 
 static inline unsigned porep_at_d_index(void) { return 0; }
-static inline unsigned porep_at_parent_index(const struct porep_shape *s, unsigned parent) { return s->nodes_log2 + parent * s->tree_levels; }
-static inline unsigned porep_at_challenge(const struct porep_shape *s) { return porep_at_parent_index(s, POREP_PARENTS); }
+static inline unsigned porep_at_parent_index(const struct porep_shape *s, unsigned parent)
+{
+    return s->nodes_log2 + parent * s->tree_levels;
+}
+static inline unsigned porep_at_challenge(const struct porep_shape *s)
+{
+    return porep_at_parent_index(s, POREP_PARENTS);
+}
 static inline unsigned porep_at_r_index(const struct porep_shape *s) { return porep_at_challenge(s) + 2; }
-static inline unsigned porep_at_c_index(const struct porep_shape *s) { return porep_at_r_index(s) + s->tree_levels; }
-static inline unsigned porep_challenge_words(const struct porep_shape *s) { return porep_at_c_index(s) + s->tree_levels; }
+static inline unsigned porep_at_c_index(const struct porep_shape *s)
+{
+    return porep_at_r_index(s) + s->tree_levels;
+}
+static inline unsigned porep_challenge_words(const struct porep_shape *s)
+{
+    return porep_at_c_index(s) + s->tree_levels;
+}
 
 /* Numbers of the header, before the first challenge. */
 enum { POREP_REPLICA_ID, POREP_COMM_D, POREP_COMM_R, POREP_COMM_R_LAST, POREP_COMM_C, POREP_HEADER_NUMBERS };

@@ -5,6 +5,7 @@
 #include "base/span.h"
 
 /** out_bytes 1..64; key may be empty (NULL, 0), at most 64 bytes.  Cannot fail for such lengths. */
-void blake2b_of(void *out, size_t out_bytes, const void *key, size_t key_bytes, const void *data, size_t bytes);
+void blake2b_of(void *out, size_t out_bytes, const void *key, size_t key_bytes, const void *data,
+                size_t bytes);
 
 #endif

@@ -5,10 +5,14 @@ static inline uint32_t rotl(uint32_t x, unsigned n) { return x << n | x >> (32 -
 
 static inline void quarter_round(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
 {
-    *a += *b; *d = rotl(*d ^ *a, 16);
-    *c += *d; *b = rotl(*b ^ *c, 12);
-    *a += *b; *d = rotl(*d ^ *a, 8);
-    *c += *d; *b = rotl(*b ^ *c, 7);
+    *a += *b;
+    *d = rotl(*d ^ *a, 16);
+    *c += *d;
+    *b = rotl(*b ^ *c, 12);
+    *a += *b;
+    *d = rotl(*d ^ *a, 8);
+    *c += *d;
+    *b = rotl(*b ^ *c, 7);
 }
 
 void chacha_block(uint32_t out[16], const uint32_t key[8], const uint32_t tail[4], unsigned rounds)
@@ -19,7 +23,8 @@ void chacha_block(uint32_t out[16], const uint32_t key[8], const uint32_t tail[4
     for (int i = 0; i < 16; i++) x[i] = start[i];
     for (unsigned r = 0; r < rounds; r += 2) {
         for (int i = 0; i < 4; i++) quarter_round(&x[i], &x[4 + i], &x[8 + i], &x[12 + i]);
-        for (int i = 0; i < 4; i++) quarter_round(&x[i], &x[4 + (i + 1) % 4], &x[8 + (i + 2) % 4], &x[12 + (i + 3) % 4]);
+        for (int i = 0; i < 4; i++)
+            quarter_round(&x[i], &x[4 + (i + 1) % 4], &x[8 + (i + 2) % 4], &x[12 + (i + 3) % 4]);
     }
     for (int i = 0; i < 16; i++) out[i] = x[i] + start[i];
 }

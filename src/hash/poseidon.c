@@ -2,13 +2,14 @@
 #include "hash/poseidon.h"
 #include "hash/poseidon_constants.h"
 
-#define POSEIDON_ROW(n, partial)                                                                             \
-    { n, n + 1, partial, poseidon_##n##_keys, poseidon_##n##_mds, poseidon_##n##_pre, poseidon_##n##_sparse, \
-      3 * (8 * (n + 1) + partial - 1) + (8 * (n + 1) + partial - n) }
+#define POSEIDON_ROW(n, partial)                                                                 \
+    {                                                                                            \
+        n, n + 1, partial, poseidon_##n##_keys, poseidon_##n##_mds, poseidon_##n##_pre,          \
+            poseidon_##n##_sparse, 3 * (8 * (n + 1) + partial - 1) + (8 * (n + 1) + partial - n) \
+    }
 
-static const struct poseidon_constants table[] = {
-    POSEIDON_ROW(2, 55), POSEIDON_ROW(4, 56), POSEIDON_ROW(8, 57), POSEIDON_ROW(11, 57)
-};
+static const struct poseidon_constants table[] = { POSEIDON_ROW(2, 55), POSEIDON_ROW(4, 56),
+                                                   POSEIDON_ROW(8, 57), POSEIDON_ROW(11, 57) };
 
 const struct poseidon_constants *poseidon_constants(unsigned arity)
 {

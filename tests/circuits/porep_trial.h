@@ -32,7 +32,9 @@ static inline void from_hex(uint8_t *out, const char *hex, size_t bytes)
 /* A 2 KiB sector, or another small one, of miner 1000, sector 1, sealed from seed 7. */
 static inline void sealed(struct c1 *out, struct task *t, unsigned registered)
 {
-    const struct porep_seal_request r = { .proof = registered_proof_by_number(registered), .miner = 1000, .sector = 1, .seed = 7 };
+    const struct porep_seal_request r = {
+        .proof = registered_proof_by_number(registered), .miner = 1000, .sector = 1, .seed = 7
+    };
     must(t, porep_seal(out, t, &r));
 }
 

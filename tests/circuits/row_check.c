@@ -1,7 +1,8 @@
 /* See row_check.h.  Field arithmetic on canonical values only: nothing is shared with evaluate.c. */
 #include "row_check.h"
 
-static void side_value(const struct row_check *c, const struct expanded_row *row, int side, bls12_381_fr_t *out)
+static void side_value(const struct row_check *c, const struct expanded_row *row, int side,
+                       bls12_381_fr_t *out)
 {
     bls12_381_fr_set_zero(out);
     for (uint32_t i = 0; i < row->count[side]; i++) {

@@ -33,7 +33,8 @@ static struct builder *trial_begin(struct trial *x)
     return b;
 }
 
-static void trial_end(struct trial *x, struct builder *b, const bls12_381_fr_int *numbers, const uint32_t *words)
+static void trial_end(struct trial *x, struct builder *b, const bls12_381_fr_int *numbers,
+                      const uint32_t *words)
 {
     const struct statement s = { .own_numbers = numbers, .own_words = words };
     must(&x->t, builder_finish(b, &x->m));
@@ -67,7 +68,8 @@ static void assert_satisfied(struct trial *x)
     must(&x->t, image_evaluate(&x->m, &x->t, a, b, &x->w, &x->map));
     must(&x->t, row_check_run(&c, &x->t, &x->m));
     if (c.bad_row != ROW_CHECK_NONE) fail_msg("row %llu does not hold", (unsigned long long)c.bad_row);
-    if (c.bad_value != ROW_CHECK_NONE) fail_msg("row %llu is evaluated wrongly", (unsigned long long)c.bad_value);
+    if (c.bad_value != ROW_CHECK_NONE)
+        fail_msg("row %llu is evaluated wrongly", (unsigned long long)c.bad_value);
     must(&x->t, image_check(&x->m, &x->t, &x->w, &x->map));
     free(a);
     free(b);
@@ -89,7 +91,8 @@ static void assert_binding(struct trial *x, unsigned tries)
         struct task t;
         task_init(&t);
         assert_int_equal(image_check(&x->m, &t, &x->w, &x->map), CUZK_UNSATISFIED);
-        snprintf(expected, sizeof expected, "row %llu of circuit trial does not hold", (unsigned long long)bad);
+        snprintf(expected, sizeof expected, "row %llu of circuit trial does not hold",
+                 (unsigned long long)bad);
         assert_string_equal(t.error.text, expected);
         if (slot == AUX_IS_BIT)
             x->w.bits[aux / 64] ^= (uint64_t)1 << aux % 64;
@@ -106,7 +109,8 @@ static void random_number(bls12_381_fr_int *v)
     } while (!bls12_381_fr_int_is_canonical(v));
 }
 
-static const struct circuit_template *template_named(const struct circuit_image *m, const char *name, unsigned nth)
+static const struct circuit_template *template_named(const struct circuit_image *m, const char *name,
+                                                     unsigned nth)
 {
     for (uint32_t i = 0; i < m->template_count; i++)
         if (strcmp(m->templates[i].name, name) == 0 && nth-- == 0) return &m->templates[i];
@@ -162,7 +166,10 @@ static void test_sha256(void **state)
 /* The figures of the original gadgets' tests. */
 static void test_sizes(void **state)
 {
-    static const struct { unsigned arity; uint32_t rows; } poseidons[] = { { 2, 311 }, { 4, 377 }, { 8, 505 }, { 11, 598 } };
+    static const struct {
+        unsigned arity;
+        uint32_t rows;
+    } poseidons[] = { { 2, 311 }, { 4, 377 }, { 8, 505 }, { 11, 598 } };
     struct trial x;
     struct builder *b = trial_begin(&x);
     struct word message[32], digest[8];
@@ -363,8 +370,9 @@ static int seed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sha256), cmocka_unit_test(test_sizes),   cmocka_unit_test(test_poseidon),      cmocka_unit_test(test_insert),
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_merkle), cmocka_unit_test(test_bad_statement),
+        cmocka_unit_test(test_sha256),        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_poseidon),
+        cmocka_unit_test(test_insert),        cmocka_unit_test(test_numbers), cmocka_unit_test(test_merkle),
+        cmocka_unit_test(test_bad_statement),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
 }

@@ -25,7 +25,10 @@ static void assert_number(const bls12_381_fr_int *v, const char *hex)
 /* Figures of neptune v11's constants: H(0, ..., 0), H(1, 2, ..., n); H(1, 0) is a published vector of upstream. */
 static void test_poseidon_vectors(void **state)
 {
-    static const struct { unsigned arity; const char *zeros, *counting; } vectors[] = {
+    static const struct {
+        unsigned arity;
+        const char *zeros, *counting;
+    } vectors[] = {
         { 2, "48fe0b1331196f6cdb33a7c6e5af61b76fd388e1ef1d3d418be5147f0e4613d4",
           "6d6f8106657f1f4d7babcbaf436a9d7669c04e726e5896d89317d9833e5fa9be" },
         { 8, "3f79e614b63889f904a036088bc029f5337c0be60db389d13482b431caff9b3a",
@@ -66,7 +69,8 @@ static int grain_step(struct grain *g)
 
 static void grain_init(struct grain *g, unsigned width, unsigned partial)
 {
-    const unsigned field[7][2] = { { 2, 1 }, { 4, 1 }, { 12, 255 }, { 12, width }, { 10, 8 }, { 10, partial }, { 30, (1u << 30) - 1 } };
+    const unsigned field[7][2] = { { 2, 1 },  { 4, 1 },        { 12, 255 },           { 12, width },
+                                   { 10, 8 }, { 10, partial }, { 30, (1u << 30) - 1 } };
     unsigned at = 0;
     for (int f = 0; f < 7; f++)
         for (unsigned i = field[f][0]; i-- > 0;) g->s[at++] = field[f][1] >> i & 1;
@@ -90,7 +94,8 @@ static void grain_element(struct grain *g, bls12_381_fr_t *out)
     bls12_381_fr_from_int(out, &v);
 }
 
-static void textbook(const struct poseidon_constants *p, bls12_381_fr_t *out, const bls12_381_fr_t *in, uint64_t tag)
+static void textbook(const struct poseidon_constants *p, bls12_381_fr_t *out, const bls12_381_fr_t *in,
+                     uint64_t tag)
 {
     bls12_381_fr_t s[POSEIDON_MAX_WIDTH], mixed[POSEIDON_MAX_WIDTH], k;
     const unsigned t = p->width, rounds = 8 + p->partial_rounds;
@@ -150,14 +155,17 @@ static void test_poseidon_textbook(void **state)
 /* RFC 8439, 2.3.2; RFC 7693, appendix A; FIPS 180-4's "abc". */
 static void test_others(void **state)
 {
-    static const uint32_t block[16] = { 0xe4e7f110, 0x15593bd1, 0x1fdd0f50, 0xc47120a3, 0xc7f4d1c7, 0x0368c033, 0x9aaa2204, 0x4e6cd4c3,
-                                        0x466482d2, 0x09aa9f07, 0x05d7c214, 0xa2028bd9, 0xd19c12b5, 0xb94e16de, 0xe883d0cb, 0x4e3c50a2 };
+    static const uint32_t block[16] = { 0xe4e7f110, 0x15593bd1, 0x1fdd0f50, 0xc47120a3,
+                                        0xc7f4d1c7, 0x0368c033, 0x9aaa2204, 0x4e6cd4c3,
+                                        0x466482d2, 0x09aa9f07, 0x05d7c214, 0xa2028bd9,
+                                        0xd19c12b5, 0xb94e16de, 0xe883d0cb, 0x4e3c50a2 };
     const uint32_t tail[4] = { 1, 0x09000000, 0x4a000000, 0 };
     uint32_t key[8], out[16];
     uint8_t digest[64];
     char text[129];
     (void)state;
-    for (uint32_t i = 0; i < 8; i++) key[i] = 4 * i | (4 * i + 1) << 8 | (4 * i + 2) << 16 | (4 * i + 3) << 24;
+    for (uint32_t i = 0; i < 8; i++)
+        key[i] = 4 * i | (4 * i + 1) << 8 | (4 * i + 2) << 16 | (4 * i + 3) << 24;
     chacha_block(out, key, tail, 20);
     assert_memory_equal(out, block, sizeof block);
     blake2b_of(digest, 64, NULL, 0, "abc", 3);

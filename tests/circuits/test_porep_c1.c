@@ -35,8 +35,10 @@ static void assert_same_proofs(const struct c1 *x, const struct c1 *y)
         assert_memory_equal(x->extra[i].root, y->extra[i].root, sizeof x->extra[i].root);
         assert_memory_equal(x->extra[i].leaf, y->extra[i].leaf, sizeof x->extra[i].leaf);
         assert_memory_equal(x->extra[i].column, y->extra[i].column, sizeof x->extra[i].column);
-        assert_memory_equal(x->extra[i].column_index, y->extra[i].column_index, sizeof x->extra[i].column_index);
-        assert_memory_equal(x->extra[i].label_parents, y->extra[i].label_parents, sizeof x->extra[i].label_parents);
+        assert_memory_equal(x->extra[i].column_index, y->extra[i].column_index,
+                            sizeof x->extra[i].column_index);
+        assert_memory_equal(x->extra[i].label_parents, y->extra[i].label_parents,
+                            sizeof x->extra[i].label_parents);
     }
     assert_memory_equal(x->comm_r, y->comm_r, 32);
     assert_memory_equal(x->comm_d, y->comm_d, 32);
@@ -111,7 +113,10 @@ static void assert_rows(struct proving *p)
  * C1 output: sectors of porep_trial.h, written as JSON. */
 static void test_witness_of_model(void **state)
 {
-    static const struct { unsigned registered; const char *digest; } known[] = {
+    static const struct {
+        unsigned registered;
+        const char *digest;
+    } known[] = {
         { 0, "13d5c4f5388c413f39ad013496b227e14cc61182ae0c9f7f89a84d2392653bfe" },
         { 5, "6117511896f1e52077f989cf6266f640dd26dc513d935a81772c985c1f650731" },
     };
@@ -240,7 +245,10 @@ static void test_generated(void **state)
 /* Small shapes with sub and top trees, sparse and whole. */
 static void test_shapes(void **state)
 {
-    static const struct { const char *like; bool sparse; } cases[] = { { "2KiB", true }, { "8MiB", true }, { "512MiB", true } };
+    static const struct {
+        const char *like;
+        bool sparse;
+    } cases[] = { { "2KiB", true }, { "8MiB", true }, { "512MiB", true } };
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct porep_shape *shape = porep_shape_by_name(cases[i].like);
@@ -341,8 +349,13 @@ static void test_faults(void **state)
         }
         uint8_t *extra = (uint8_t *)c1_extra_of(&c1, 0, challenge);
         struct c1_extra *x = c1_extra_of(&c1, 0, challenge);
-        struct { void *data; size_t bytes; } fields[] = { { x->root, sizeof x->root }, { x->column, 2 * 32 },
-                                                          { x->label_layer, 3 * 4 }, { x->label_node, 3 * 8 } };
+        struct {
+            void *data;
+            size_t bytes;
+        } fields[] = { { x->root, sizeof x->root },
+                       { x->column, 2 * 32 },
+                       { x->label_layer, 3 * 4 },
+                       { x->label_node, 3 * 8 } };
         assert_non_null(extra);
         for (size_t f = 0; f < ARRAY_COUNT(fields); f++)
             for (size_t i = 0; i < fields[f].bytes; i += 4) {
@@ -380,12 +393,14 @@ static void expect_json(const char *text, size_t bytes, cuzk_status status, cons
     struct task t;
     task_init(&t);
     assert_int_equal(c1_read(&c1, &t, span_of(text, bytes), "made-up.json"), status);
-    if (status != CUZK_OK && strstr(t.error.text, part) == NULL) fail_msg("\"%s\" does not say \"%s\"", t.error.text, part);
+    if (status != CUZK_OK && strstr(t.error.text, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", t.error.text, part);
     c1_fini(&c1);
 }
 
 /* Replaces the nth occurrence of a text in a good JSON. */
-static char *edited(const char *text, size_t bytes, const char *from, const char *to, unsigned nth, size_t *out_bytes)
+static char *edited(const char *text, size_t bytes, const char *from, const char *to, unsigned nth,
+                    size_t *out_bytes)
 {
     const char *at = text;
     for (unsigned i = 0; i <= nth; i++) {
@@ -404,12 +419,20 @@ static char *edited(const char *text, size_t bytes, const char *from, const char
 
 static void test_json_damage(void **state)
 {
-    static const struct { const char *from, *to; unsigned nth; cuzk_status status; const char *part; } edits[] = {
+    static const struct {
+        const char *from, *to;
+        unsigned nth;
+        cuzk_status status;
+        const char *part;
+    } edits[] = {
         { "\"comm_r\":", "\"comm_x\":", 0, CUZK_MALFORMED, "\"comm_r\" is missing" },
         { "\"comm_d\":", "\"comm_r\":", 0, CUZK_MALFORMED, "twice" },
-        { "\"registered_proof\":\"StackedDrg2KiBV1_1\"", "\"registered_proof\":\"StackedDrg2KiBV9\"", 0, CUZK_MALFORMED, "registered_proof" },
-        { "\"registered_proof\":\"StackedDrg2KiBV1_1\"", "\"registered_proof\":\"StackedDrg8MiBV1_1\"", 0, CUZK_MISMATCH, "2KiB" },
-        { "\"registered_proof\":\"StackedDrg2KiBV1_1\"", "\"registered_proof\":7", 0, CUZK_MALFORMED, "number where none belongs" },
+        { "\"registered_proof\":\"StackedDrg2KiBV1_1\"", "\"registered_proof\":\"StackedDrg2KiBV9\"", 0,
+          CUZK_MALFORMED, "registered_proof" },
+        { "\"registered_proof\":\"StackedDrg2KiBV1_1\"", "\"registered_proof\":\"StackedDrg8MiBV1_1\"", 0,
+          CUZK_MISMATCH, "2KiB" },
+        { "\"registered_proof\":\"StackedDrg2KiBV1_1\"", "\"registered_proof\":7", 0, CUZK_MALFORMED,
+          "number where none belongs" },
         { "\"StackedDrg2KiBV1\":", "\"StackedDrg2MiBV1\":", 0, CUZK_MALFORMED, "sector size" },
         { "\"StackedDrg2KiBV1\":", "\"StackedDrg32GiBV1\":", 0, CUZK_MALFORMED, "elements" },
         { "\"index\":", "\"index\":9", 5, CUZK_MALFORMED, "arity" },
@@ -443,8 +466,12 @@ static void test_json_damage(void **state)
     }
     /* liberal: white space, unknown members of any shape, another order */
     size_t size, more;
-    char *text = edited((const char *)json, bytes, "{\"registered_proof\":\"StackedDrg2KiBV1_1\",", "{ \t\r\n", 0, &size);
-    char *last = edited(text, size, ",\"comm_r\":", ",\"extra\":{\"a\":[1,-2.5e3,true,{\"b\":null}],\"c\":\"x\\u0041\\\"}\"} , \"registered_proof\" : \"StackedDrg2KiBV1_1\",\"comm_r\":", 0, &more);
+    char *text = edited((const char *)json, bytes, "{\"registered_proof\":\"StackedDrg2KiBV1_1\",",
+                        "{ \t\r\n", 0, &size);
+    char *last = edited(text, size, ",\"comm_r\":",
+                        ",\"extra\":{\"a\":[1,-2.5e3,true,{\"b\":null}],\"c\":\"x\\u0041\\\"}\"} , "
+                        "\"registered_proof\" : \"StackedDrg2KiBV1_1\",\"comm_r\":",
+                        0, &more);
     expect_json(last, more, CUZK_OK, "");
     free(text);
     free(last);
@@ -453,7 +480,8 @@ static void test_json_damage(void **state)
     memset(c1_sibling(&c1, &p), 0xff, 32);
     free(json);
     must(&t, c1json_write(&c1, &t, true, &json, &bytes));
-    expect_json((const char *)json, bytes, CUZK_MALFORMED, "partition 0, challenge 1, drg parent 3, path level 1, hash 4");
+    expect_json((const char *)json, bytes, CUZK_MALFORMED,
+                "partition 0, challenge 1, drg parent 3, path level 1, hash 4");
     free(json);
     c1_fini(&c1);
 }
@@ -482,7 +510,8 @@ static void test_cut_and_turned(void **state)
             task_init(&t);
             if (c1_read(&back, &t, span_of(json, bytes), NULL) == CUZK_OK) {
                 task_init(&t);
-                if (porep_check(&back, &t) == CUZK_OK) { /* a leaf or ticket byte that no check covers, or the same byte again */
+                if (porep_check(&back, &t) ==
+                    CUZK_OK) { /* a leaf or ticket byte that no check covers, or the same byte again */
                     struct proving p;
                     proving_open(&p, back.shape);
                     assert_partition(&p, &back, 0);
@@ -545,7 +574,9 @@ static void test_bincode_cut(void **state)
     must(&t, mapfile_open(&file, &t, path));
     for (unsigned i = 0; i < 2000; i++) {
         task_init(&t);
-        assert_int_not_equal(c1_read(&c1, &t, span_of(file.bytes.data, (size_t)prng_below(&r, file.bytes.size)), NULL), CUZK_OK);
+        assert_int_not_equal(
+            c1_read(&c1, &t, span_of(file.bytes.data, (size_t)prng_below(&r, file.bytes.size)), NULL),
+            CUZK_OK);
     }
     mapfile_close(&file);
 }
@@ -553,7 +584,9 @@ static void test_bincode_cut(void **state)
 /* 32 GiB, sparse: all ten partitions, and one of them by the definition, row by row. */
 static void test_32gib(void **state)
 {
-    const struct porep_seal_request r = { .proof = registered_proof_by_number(8), .miner = 1000, .sector = 1, .seed = 7 };
+    const struct porep_seal_request r = {
+        .proof = registered_proof_by_number(8), .miner = 1000, .sector = 1, .seed = 7
+    };
     struct proving p;
     struct c1 c1;
     (void)state;
@@ -571,11 +604,14 @@ static void test_32gib(void **state)
 int main(void)
 {
     const struct CMUnitTest fast_tests[] = {
-        cmocka_unit_test(test_witness_of_model), cmocka_unit_test(test_real),      cmocka_unit_test(test_real_inputs),
-        cmocka_unit_test(test_generated),        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_inputs_of_model),
-        cmocka_unit_test(test_faults),           cmocka_unit_test(test_json_damage), cmocka_unit_test(test_cut_and_turned),
-        cmocka_unit_test(test_pieces),           cmocka_unit_test(test_bincode_cut),
+        cmocka_unit_test(test_witness_of_model), cmocka_unit_test(test_real),
+        cmocka_unit_test(test_real_inputs),      cmocka_unit_test(test_generated),
+        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_inputs_of_model),
+        cmocka_unit_test(test_faults),           cmocka_unit_test(test_json_damage),
+        cmocka_unit_test(test_cut_and_turned),   cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_bincode_cut),
     };
     const struct CMUnitTest slow_tests[] = { cmocka_unit_test(test_32gib) };
-    return getenv("CUZK_SLOW") != NULL ? cmocka_run_group_tests(slow_tests, NULL, NULL) : cmocka_run_group_tests(fast_tests, NULL, NULL);
+    return getenv("CUZK_SLOW") != NULL ? cmocka_run_group_tests(slow_tests, NULL, NULL)
+                                       : cmocka_run_group_tests(fast_tests, NULL, NULL);
 }

@@ -49,7 +49,8 @@ static void check_digests(const struct digest_case *list, size_t count)
         assert_true(image_bytes(&m) <= 64u << 20);
         must(&t, image_digest(&m, &t, digest, NULL));
         hex_of(text, digest);
-        printf("%s, %u challenges: %s, image of %llu bytes\n", list[i].shape, list[i].challenges, text, (unsigned long long)image_bytes(&m));
+        printf("%s, %u challenges: %s, image of %llu bytes\n", list[i].shape, list[i].challenges, text,
+               (unsigned long long)image_bytes(&m));
         assert_string_equal(text, list[i].digest);
         image_fini(&m);
     }
@@ -98,7 +99,9 @@ static void test_totals_slow(void **state)
 /* Names in Filecoin's parameters.json. */
 static void test_names(void **state)
 {
-    static const struct { const char *shape, *hex; } names[] = {
+    static const struct {
+        const char *shape, *hex;
+    } names[] = {
         { "2KiB", "8-0-0-sha256_hasher-032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f" },
         { "8MiB", "8-0-0-sha256_hasher-ecd683648512ab1765faa2a5f14bab48f676e633467f0aa8aad4b55dcb0652bb" },
         { "512MiB", "8-0-0-sha256_hasher-6babf46ce344ae495d558e7770a585b2382d54f225af8ed0397b8be7c3fcd472" },
@@ -109,7 +112,8 @@ static void test_names(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         char name[POREP_PARAMETER_NAME_BYTES], want[POREP_PARAMETER_NAME_BYTES];
         porep_parameter_name(porep_shape_by_name(names[i].shape), name);
-        snprintf(want, sizeof want, "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-%s", names[i].hex);
+        snprintf(want, sizeof want, "v28-stacked-proof-of-replication-merkletree-poseidon_hasher-%s",
+                 names[i].hex);
         assert_string_equal(name, want);
     }
 }
@@ -117,7 +121,10 @@ static void test_names(void **state)
 /* SHA-256 over all parents of the 2 KiB graphs, published in rust-fil-proofs' parent_cache.json. */
 static void test_parents(void **state)
 {
-    static const struct { unsigned registered; const char *digest; } graphs[] = {
+    static const struct {
+        unsigned registered;
+        const char *digest;
+    } graphs[] = {
         { 0, "3da49221e2ed55371b86d0bf3d6526fcf128af61bed904f966428db1b531750d" },
         { 5, "840057702eea7652cf97e04306c30fe57174714d90de156a25eddd6075c25b97" },
     };
@@ -196,7 +203,8 @@ static void test_file_forged(void **state)
     for (unsigned i = 0; i < 60; i++) {
         struct sha256 s;
         uint8_t saved, digest[32];
-        const size_t head = 88, at = i % 3 == 0 ? 128 + (size_t)prng_below(&r, 112 * m.template_count) : 128 + (size_t)prng_below(&r, bytes - 128);
+        const size_t head = 88, at = i % 3 == 0 ? 128 + (size_t)prng_below(&r, 112 * m.template_count)
+                                                : 128 + (size_t)prng_below(&r, bytes - 128);
         saved = file[at];
         file[at] ^= (uint8_t)(1 + prng_below(&r, 255));
         sha256_init(&s);
@@ -250,10 +258,14 @@ static cuzk_status compare_row(void *context, struct task *t, const struct expan
     for (int i = 0; i < 3; i++) {
         const struct csr *m = &c->m[i];
         const uint64_t at = m->row_start[row->index];
-        if (m->row_start[row->index + 1] - at != row->count[i]) fail_msg("row %llu", (unsigned long long)row->index);
+        if (m->row_start[row->index + 1] - at != row->count[i])
+            fail_msg("row %llu", (unsigned long long)row->index);
         for (uint32_t j = 0; j < row->count[i]; j++) {
-            const uint32_t var = row->side[i][j].var, column = var & VAR_AUX ? c->inputs + (var & ~VAR_AUX) : var;
-            if (m->column[at + j] != column || memcmp(&m->dictionary[m->coefficient[at + j]], expanded_coefficient(row, row->side[i][j].coefficient), 32) != 0)
+            const uint32_t var = row->side[i][j].var,
+                           column = var & VAR_AUX ? c->inputs + (var & ~VAR_AUX) : var;
+            if (m->column[at + j] != column ||
+                memcmp(&m->dictionary[m->coefficient[at + j]],
+                       expanded_coefficient(row, row->side[i][j].coefficient), 32) != 0)
                 fail_msg("row %llu", (unsigned long long)row->index);
         }
     }
@@ -284,9 +296,12 @@ static void test_csr(void **state)
 int main(void)
 {
     const struct CMUnitTest fast_tests[] = {
-        cmocka_unit_test(test_digests), cmocka_unit_test(test_totals), cmocka_unit_test(test_names),       cmocka_unit_test(test_parents),
-        cmocka_unit_test(test_csr),     cmocka_unit_test(test_file),   cmocka_unit_test(test_file_forged),
+        cmocka_unit_test(test_digests),     cmocka_unit_test(test_totals), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_parents),     cmocka_unit_test(test_csr),    cmocka_unit_test(test_file),
+        cmocka_unit_test(test_file_forged),
     };
-    const struct CMUnitTest slow_tests[] = { cmocka_unit_test(test_digests_slow), cmocka_unit_test(test_totals_slow) };
-    return getenv("CUZK_SLOW") != NULL ? cmocka_run_group_tests(slow_tests, NULL, NULL) : cmocka_run_group_tests(fast_tests, NULL, NULL);
+    const struct CMUnitTest slow_tests[] = { cmocka_unit_test(test_digests_slow),
+                                             cmocka_unit_test(test_totals_slow) };
+    return getenv("CUZK_SLOW") != NULL ? cmocka_run_group_tests(slow_tests, NULL, NULL)
+                                       : cmocka_run_group_tests(fast_tests, NULL, NULL);
 }

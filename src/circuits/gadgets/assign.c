@@ -23,17 +23,17 @@ struct bit_writer {
 struct run {
     const struct circuit_image *image;
     struct bit_writer out;
-    uint64_t *bits;         /* of the circuit */
-    fe_int *numbers;        /* where the next one goes */
+    uint64_t *bits;  /* of the circuit */
+    fe_int *numbers; /* where the next one goes */
     const fe_int *source_numbers;
     const uint32_t *source_words;
-    fe_int *inputs;         /* of the circuit */
+    fe_int *inputs; /* of the circuit */
     bool bad_number, bad_index;
 };
 
 struct scope {
     uint32_t *words;
-    fe_int *numbers;        /* its own */
+    fe_int *numbers; /* its own */
     const fe_int *imports[MAX_NUMBER_IMPORTS];
     uint32_t first_input;
 };
@@ -140,7 +140,8 @@ static void step_pack(struct run *r, const struct scope *at, const struct step *
     const uint32_t *registers = r->image->arguments + s->a;
     fe_int v;
     memset(&v, 0, sizeof v);
-    for (uint32_t i = 0; i < s->count && i < 8; i++) v.l[i / 2] |= (uint64_t)at->words[registers[i]] << 32 * (i % 2);
+    for (uint32_t i = 0; i < s->count && i < 8; i++)
+        v.l[i / 2] |= (uint64_t)at->words[registers[i]] << 32 * (i % 2);
     for (unsigned i = 0; i < 4; i++)
         if (s->c < 64 * (i + 1)) v.l[i] &= s->c > 64 * i ? ((uint64_t)1 << (s->c - 64 * i)) - 1 : 0;
     *new_number(r) = v;
@@ -204,10 +205,12 @@ static void step_index(struct run *r, const struct scope *at, const struct step 
 static void run_template(struct run *r, const struct circuit_template *c, struct scope *at);
 
 /* Fills the callee's registers, numbers and inputs from a call's arguments. */
-static void enter(struct scope *inside, const struct scope *at, const struct circuit_image *m, const struct step *s, uint32_t *words)
+static void enter(struct scope *inside, const struct scope *at, const struct circuit_image *m,
+                  const struct step *s, uint32_t *words)
 {
     const struct circuit_template *callee = &m->templates[s->a];
-    const uint32_t *arguments = m->arguments + s->b, numbers = callee->import_count - 32 * callee->word_imports;
+    const uint32_t *arguments = m->arguments + s->b,
+                   numbers = callee->import_count - 32 * callee->word_imports;
     inside->words = words;
     inside->first_input = at->first_input + arguments[CALL_INPUT];
     arguments += CALL_WORDS;
@@ -215,7 +218,8 @@ static void enter(struct scope *inside, const struct scope *at, const struct cir
     for (uint32_t i = 0; i < numbers; i++) inside->imports[i] = number(at, *arguments++);
 }
 
-static void step_call(struct run *r, const struct scope *at, const struct circuit_template *caller, const struct step *s)
+static void step_call(struct run *r, const struct scope *at, const struct circuit_template *caller,
+                      const struct step *s)
 {
     const struct circuit_image *m = r->image;
     const struct circuit_template *callee = &m->templates[s->a];
@@ -232,7 +236,8 @@ static void step_call(struct run *r, const struct scope *at, const struct circui
 static void skip_part(struct run *r, const struct step *s)
 {
     writer_end(&r->out);
-    writer_start(&r->out, r->bits, (uint64_t)r->image->arguments[s->b + CALL_AUX] + r->image->templates[s->a].aux_count);
+    writer_start(&r->out, r->bits,
+                 (uint64_t)r->image->arguments[s->b + CALL_AUX] + r->image->templates[s->a].aux_count);
 }
 
 static inline void step_word(struct run *r, const struct scope *at, const struct step *s)
@@ -241,9 +246,15 @@ static inline void step_word(struct run *r, const struct scope *at, const struct
     const uint32_t x = rotate(w[s->a], s->rotate & 0xff), y = rotate(w[s->b], s->rotate >> 8);
     uint32_t v;
     switch (s->code) {
-    case STEP_XOR: v = x ^ y; break;
-    case STEP_AND: v = (s->c ? ~x & ~y : x & y) & 1; break;
-    default: v = (x & y) | (~x & w[s->c]); break; /* STEP_CH */
+    case STEP_XOR:
+        v = x ^ y;
+        break;
+    case STEP_AND:
+        v = (s->c ? ~x & ~y : x & y) & 1;
+        break;
+    default:
+        v = (x & y) | (~x & w[s->c]);
+        break; /* STEP_CH */
     }
     w[s->dst] = v;
     push(&r->out, compact(v ^ s->negate, s->mask), s->count);
@@ -271,24 +282,52 @@ static void run_template(struct run *r, const struct circuit_template *c, struct
     const struct step *end = r->image->steps + c->steps_end;
     for (const struct step *s = r->image->steps + c->steps_begin; s < end; s++) {
         switch (s->code) {
-        case STEP_CONST: at->words[s->dst] = s->a; break;
-        case STEP_BSWAP: at->words[s->dst] = __builtin_bswap32(at->words[s->a]); break;
-        case STEP_XOR: case STEP_AND: case STEP_CH: step_word(r, at, s); break;
-        case STEP_MAJ: step_maj(r, at, s); break;
-        case STEP_ADD: step_add(r, at, s); break;
-        case STEP_SOURCE: step_source(r); break;
-        case STEP_INDEX: step_index(r, at, s); break;
-        case STEP_TO_BITS: step_to_bits(r, at, s); break;
-        case STEP_PACK: step_pack(r, at, s); break;
-        case STEP_SUM: step_sum(r, at, s); break;
+        case STEP_CONST:
+            at->words[s->dst] = s->a;
+            break;
+        case STEP_BSWAP:
+            at->words[s->dst] = __builtin_bswap32(at->words[s->a]);
+            break;
+        case STEP_XOR:
+        case STEP_AND:
+        case STEP_CH:
+            step_word(r, at, s);
+            break;
+        case STEP_MAJ:
+            step_maj(r, at, s);
+            break;
+        case STEP_ADD:
+            step_add(r, at, s);
+            break;
+        case STEP_SOURCE:
+            step_source(r);
+            break;
+        case STEP_INDEX:
+            step_index(r, at, s);
+            break;
+        case STEP_TO_BITS:
+            step_to_bits(r, at, s);
+            break;
+        case STEP_PACK:
+            step_pack(r, at, s);
+            break;
+        case STEP_SUM:
+            step_sum(r, at, s);
+            break;
         case STEP_PICK: {
             const fe_int *v = number(at, at->words[s->dst] >> s->c & 1 ? s->a : s->b);
             *new_number(r) = *v;
             break;
         }
-        case STEP_POSEIDON: step_poseidon(r, at, s); break;
-        case STEP_INPUT: r->inputs[at->first_input + s->dst] = *number(at, s->a); break;
-        case STEP_PACK_INPUT: step_pack_input(r, at, s); break;
+        case STEP_POSEIDON:
+            step_poseidon(r, at, s);
+            break;
+        case STEP_INPUT:
+            r->inputs[at->first_input + s->dst] = *number(at, s->a);
+            break;
+        case STEP_PACK_INPUT:
+            step_pack_input(r, at, s);
+            break;
         default:
             if (s->count == 0)
                 step_call(r, at, c, s);
@@ -312,11 +351,16 @@ static void run_part(void *context, size_t index, unsigned worker)
     const struct circuit_image *m = all->image;
     const struct circuit_part *p = &m->parts[index];
     const struct circuit_template *c = &m->templates[p->template_id];
-    struct run r = { .image = m, .numbers = all->a->numbers + p->first_number, .inputs = all->a->inputs,
-                     .source_numbers = all->statement->part_numbers + (p->first_source_number - image_circuit(m)->source_numbers),
-                     .source_words = all->statement->part_words + (p->first_source_word - image_circuit(m)->source_words) };
+    struct run r = { .image = m,
+                     .numbers = all->a->numbers + p->first_number,
+                     .inputs = all->a->inputs,
+                     .source_numbers = all->statement->part_numbers +
+                                       (p->first_source_number - image_circuit(m)->source_numbers),
+                     .source_words = all->statement->part_words +
+                                     (p->first_source_word - image_circuit(m)->source_words) };
     struct scope inside;
-    enter(&inside, all->outer, m, &m->steps[p->step], all->a->registers + (1 + worker) * (size_t)image_circuit(m)->depth_words);
+    enter(&inside, all->outer, m, &m->steps[p->step],
+          all->a->registers + (1 + worker) * (size_t)image_circuit(m)->depth_words);
     inside.numbers = r.numbers;
     writer_start(&r.out, all->a->bits, p->first_aux);
     run_template(&r, c, &inside);
@@ -325,12 +369,18 @@ static void run_part(void *context, size_t index, unsigned worker)
     if (r.bad_index) all->bad_index = true;
 }
 
-cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct assignment *a, const struct statement *s)
+cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct assignment *a,
+                         const struct statement *s)
 {
-    struct run r = { .image = m, .bits = a->bits, .numbers = a->numbers, .inputs = a->inputs, .source_numbers = s->own_numbers,
+    struct run r = { .image = m,
+                     .bits = a->bits,
+                     .numbers = a->numbers,
+                     .inputs = a->inputs,
+                     .source_numbers = s->own_numbers,
                      .source_words = s->own_words };
     struct scope outer = { .words = a->registers, .numbers = a->numbers, .first_input = 0 };
-    if (pool_width(t->pool) > a->width) return FAIL(t, CUZK_INTERNAL, "the witness has scratch for %u workers only", a->width);
+    if (pool_width(t->pool) > a->width)
+        return FAIL(t, CUZK_INTERNAL, "the witness has scratch for %u workers only", a->width);
     TRY(task_poll(t));
     memset(a->bits, 0, a->bits_bytes);
     memset(a->inputs, 0, a->inputs_bytes);
@@ -342,8 +392,10 @@ cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct a
     parts.bad_number = r.bad_number;
     parts.bad_index = r.bad_index;
     pool_run(t->pool, m->part_count, run_part, &parts);
-    if (parts.bad_number) return FAIL(t, CUZK_MALFORMED, "a number of the statement is not below the field's modulus");
-    if (parts.bad_index) return FAIL(t, CUZK_MALFORMED, "an index of the statement exceeds its level's arity");
+    if (parts.bad_number)
+        return FAIL(t, CUZK_MALFORMED, "a number of the statement is not below the field's modulus");
+    if (parts.bad_index)
+        return FAIL(t, CUZK_MALFORMED, "an index of the statement exceeds its level's arity");
     return CUZK_OK;
 }
 

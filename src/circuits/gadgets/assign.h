@@ -12,13 +12,14 @@ struct statement {
 
 /* All values are canonical.  Secret: wiped when destroyed. */
 struct assignment {
-    uint64_t *bits;             /* aux_count bits: the value of every aux that is a bit, 0 where it is a number; a word more for
+    uint64_t *
+        bits; /* aux_count bits: the value of every aux that is a bit, 0 where it is a number; a word more for
                                  * unaligned loads */
-    bls12_381_fr_int *numbers;  /* number_total: the circuit's own, then each part's */
-    bls12_381_fr_int *inputs;   /* input_count; the first is 1 */
-    uint32_t *registers;        /* scratch of the workers */
+    bls12_381_fr_int *numbers; /* number_total: the circuit's own, then each part's */
+    bls12_381_fr_int *inputs;  /* input_count; the first is 1 */
+    uint32_t *registers;       /* scratch of the workers */
     size_t bits_bytes, numbers_bytes, inputs_bytes, registers_bytes;
-    unsigned width;             /* workers that the scratch is for */
+    unsigned width; /* workers that the scratch is for */
 };
 
 /** Room for an image's witness.  Cost: 71 MB for 32 GiB. */
@@ -29,7 +30,8 @@ void assignment_fini(struct assignment *a); /* legal on a zeroed one */
  * Errors  CUZK_MALFORMED if the statement holds a number >= r or an index outside its arity; whether the rows hold is for
  *         image_check (evaluate.h) to say
  * Cost    a 32 GiB partition: about 0.4 s on one core, most of it Poseidon. */
-cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct assignment *a, const struct statement *s) MUST_CHECK;
+cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct assignment *a,
+                         const struct statement *s) MUST_CHECK;
 
 /* Where the value of an aux stands: which are numbers, and which of them. */
 struct aux_map {
@@ -45,9 +47,13 @@ void aux_map_fini(struct aux_map *map);
 uint32_t aux_map_find(const struct aux_map *map, uint32_t aux);
 #define AUX_IS_BIT UINT32_MAX
 
-static inline bool assignment_bit(const struct assignment *a, uint32_t aux) { return a->bits[aux / 64] >> aux % 64 & 1; }
+static inline bool assignment_bit(const struct assignment *a, uint32_t aux)
+{
+    return a->bits[aux / 64] >> aux % 64 & 1;
+}
 /** The value of any variable as a canonical integer. */
-void assignment_value(const struct assignment *a, const struct aux_map *map, bls12_381_fr_int *out, uint32_t var);
+void assignment_value(const struct assignment *a, const struct aux_map *map, bls12_381_fr_int *out,
+                      uint32_t var);
 /** All values as the matrices' columns order them: inputs, then aux; 32 bytes each.  For small circuits and tests. */
 void assignment_values(const struct assignment *a, const struct aux_map *map, bls12_381_fr_int *out);
 

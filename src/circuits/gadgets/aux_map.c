@@ -14,7 +14,8 @@ cuzk_status aux_map_create(struct aux_map *out, struct task *t, const struct cir
     out->part_first = m->parts[0].first_aux;
     out->part_aux = c->aux_count;
     for (uint32_t i = 0; i < m->part_count; i++)
-        if (c->aux_count == 0 || m->parts[i].template_id != m->parts[0].template_id || m->parts[i].first_aux != out->part_first + i * c->aux_count)
+        if (c->aux_count == 0 || m->parts[i].template_id != m->parts[0].template_id ||
+            m->parts[i].first_aux != out->part_first + i * c->aux_count)
             return FAIL(t, CUZK_UNSUPPORTED, "the parts of circuit %s differ", m->name);
     out->is_number = calloc(words, sizeof *out->is_number);
     out->rank = calloc(words, sizeof *out->rank);
@@ -67,10 +68,12 @@ uint32_t aux_map_find(const struct aux_map *map, uint32_t aux)
     const uint32_t at = aux - m->parts[part].first_aux;
     const uint64_t word = map->is_number[at / 64], bit = (uint64_t)1 << at % 64;
     if ((word & bit) == 0) return AUX_IS_BIT;
-    return m->parts[part].first_number + map->rank[at / 64] + (uint32_t)__builtin_popcountll(word & (bit - 1));
+    return m->parts[part].first_number + map->rank[at / 64] +
+           (uint32_t)__builtin_popcountll(word & (bit - 1));
 }
 
-void assignment_value(const struct assignment *a, const struct aux_map *map, bls12_381_fr_int *out, uint32_t var)
+void assignment_value(const struct assignment *a, const struct aux_map *map, bls12_381_fr_int *out,
+                      uint32_t var)
 {
     if ((var & VAR_AUX) == 0) {
         *out = a->inputs[var];
@@ -89,5 +92,6 @@ void assignment_values(const struct assignment *a, const struct aux_map *map, bl
 {
     const struct circuit_template *c = image_circuit(map->image);
     for (uint32_t i = 0; i < c->input_count; i++) out[i] = a->inputs[i];
-    for (uint32_t i = 0; i < c->aux_count; i++) assignment_value(a, map, &out[c->input_count + i], i | VAR_AUX);
+    for (uint32_t i = 0; i < c->aux_count; i++)
+        assignment_value(a, map, &out[c->input_count + i], i | VAR_AUX);
 }

@@ -118,7 +118,9 @@ uint32_t word_register(struct builder *b, struct word *w)
 {
     if (w->reg != WORD_CONSTANT) return w->reg;
     if (!word_is_constant(w)) builder_fail(b, "a word has no register");
-    const struct step s = { .code = STEP_CONST, .dst = builder_frame(b)->word_count++, .a = constant_value(w) };
+    const struct step s = { .code = STEP_CONST,
+                            .dst = builder_frame(b)->word_count++,
+                            .a = constant_value(w) };
     builder_step(b, &s, NULL, 0);
     w->reg = s.dst;
     return s.dst;
@@ -157,7 +159,8 @@ static void note(struct step *s, struct lane_result r, unsigned mask_bit, unsign
     if (r.ref & REF_NOT) s->negate |= 1u << i;
 }
 
-void word_xor(struct builder *b, struct word *out, const struct word *x, unsigned rotate_x, const struct word *y, unsigned rotate_y)
+void word_xor(struct builder *b, struct word *out, const struct word *x, unsigned rotate_x,
+              const struct word *y, unsigned rotate_y)
 {
     struct step s = { .code = STEP_XOR, .rotate = rotate_x | rotate_y << 8 };
     struct word r;
@@ -174,7 +177,8 @@ void word_xor(struct builder *b, struct word *out, const struct word *x, unsigne
     *out = r;
 }
 
-void word_ch(struct builder *b, struct word *out, const struct word *x, const struct word *y, const struct word *z)
+void word_ch(struct builder *b, struct word *out, const struct word *x, const struct word *y,
+             const struct word *z)
 {
     struct step s = { .code = STEP_CH };
     struct word r;
@@ -192,7 +196,8 @@ void word_ch(struct builder *b, struct word *out, const struct word *x, const st
     *out = r;
 }
 
-void word_maj(struct builder *b, struct word *out, const struct word *x, const struct word *y, const struct word *z)
+void word_maj(struct builder *b, struct word *out, const struct word *x, const struct word *y,
+              const struct word *z)
 {
     struct step s = { .code = STEP_MAJ };
     struct word r;
@@ -212,7 +217,8 @@ void word_maj(struct builder *b, struct word *out, const struct word *x, const s
     *out = r;
 }
 
-void word_and_lanes(struct builder *b, struct word *out, const struct word *x, unsigned i, unsigned j, bool negated)
+void word_and_lanes(struct builder *b, struct word *out, const struct word *x, unsigned i, unsigned j,
+                    bool negated)
 {
     const uint32_t flip = negated ? REF_NOT : 0;
     struct step s = { .code = STEP_AND, .rotate = i | j << 8, .c = negated };
@@ -270,7 +276,8 @@ void multi_eq_close(struct builder *b, struct multi_eq *m)
     if (m->used != 0) {
         if (!fe_is_zero(&m->constant)) lc_add(b, &m->pairs, REF_ONE, &m->constant);
         lc_merge(&m->pairs);
-        const uint32_t head[4] = { ROW_SUMS | 1u << 8, (uint32_t)m->left.count / 2, (uint32_t)m->pairs.count, (uint32_t)m->right.count / 2 };
+        const uint32_t head[4] = { ROW_SUMS | 1u << 8, (uint32_t)m->left.count / 2, (uint32_t)m->pairs.count,
+                                   (uint32_t)m->right.count / 2 };
         builder_row_words(b, head, 4, 1);
         builder_row_words(b, m->left.data, m->left.count, 0);
         for (size_t i = 0; i < m->pairs.count; i++) {
@@ -291,7 +298,8 @@ void multi_eq_fini(struct multi_eq *m)
     lc_fini(&m->pairs);
 }
 
-static void add_run(struct builder *b, struct words32 *runs, uint32_t ref, unsigned count, unsigned stride, unsigned shift)
+static void add_run(struct builder *b, struct words32 *runs, uint32_t ref, unsigned count, unsigned stride,
+                    unsigned shift)
 {
     if (!builder_room(b, &runs->data, &runs->capacity, runs->count + 2, sizeof *runs->data)) return;
     runs->data[runs->count++] = ref;
@@ -301,7 +309,8 @@ static void add_run(struct builder *b, struct words32 *runs, uint32_t ref, unsig
 static bool is_plain(uint32_t ref) { return !is_constant(ref) && !(ref & REF_NOT); }
 
 /* A word times 2^shift: constants together, negated lanes one by one, the others in runs of growing references. */
-static void add_lanes(struct builder *b, struct multi_eq *m, const uint32_t *lanes, unsigned count, unsigned shift)
+static void add_lanes(struct builder *b, struct multi_eq *m, const uint32_t *lanes, unsigned count,
+                      unsigned shift)
 {
     for (unsigned i = 0; i < count;) {
         fe_t minus;
@@ -321,7 +330,8 @@ static void add_lanes(struct builder *b, struct multi_eq *m, const uint32_t *lan
     }
 }
 
-void word_add(struct builder *b, struct multi_eq *m, struct word *out, const struct word *const *operands, size_t count)
+void word_add(struct builder *b, struct multi_eq *m, struct word *out, const struct word *const *operands,
+              size_t count)
 {
     struct frame *f = builder_frame(b);
     uint32_t registers[8], bits[36], variable = 0;

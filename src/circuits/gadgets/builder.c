@@ -31,7 +31,10 @@ static bool append(struct builder *b, struct words32 *v, const uint32_t *data, s
 
 /* -- coefficients: a dictionary by open addressing -- */
 
-static size_t coefficient_hash(const fe_t *k) { return (size_t)((k->l[0] ^ k->l[2] << 1) * 0x9e3779b97f4a7c15u >> 20); }
+static size_t coefficient_hash(const fe_t *k)
+{
+    return (size_t)((k->l[0] ^ k->l[2] << 1) * 0x9e3779b97f4a7c15u >> 20);
+}
 
 static bool coefficient_room(struct builder *b)
 {
@@ -57,7 +60,9 @@ uint32_t builder_coefficient(struct builder *b, const fe_t *k)
     size_t at = coefficient_hash(k) % b->table_size;
     for (; b->table[at] != UINT32_MAX; at = (at + 1) % b->table_size)
         if (fe_eq(&b->coefficients[b->table[at]], k)) return b->table[at];
-    if (!builder_room(b, &b->coefficients, &b->coefficient_capacity, b->coefficient_count + 1, sizeof *b->coefficients)) return 0;
+    if (!builder_room(b, &b->coefficients, &b->coefficient_capacity, b->coefficient_count + 1,
+                      sizeof *b->coefficients))
+        return 0;
     b->coefficients[b->coefficient_count] = *k;
     b->table[at] = b->coefficient_count;
     return b->coefficient_count++;
@@ -134,13 +139,16 @@ static uint32_t frame_pop(struct builder *b)
     const uint32_t id = m->template_count;
     size_t template_capacity = id;
 
-    if (f->number_slots != f->numbers.count || f->emitted + f->numbers.count + f->independent_aux != f->aux_count)
+    if (f->number_slots != f->numbers.count ||
+        f->emitted + f->numbers.count + f->independent_aux != f->aux_count)
         builder_fail(b, "a gadget's steps do not compute the variables that it allocates");
     if (builder_room(b, &m->templates, &template_capacity, id + 1, sizeof *m->templates) &&
         builder_room(b, &m->rows, &b->rows_capacity, m->rows_size + f->rows.count, sizeof *m->rows) &&
         builder_room(b, &m->steps, &b->steps_capacity, m->steps_size + f->step_count, sizeof *m->steps) &&
-        builder_room(b, &m->arguments, &b->arguments_capacity, m->arguments_size + f->arguments.count, sizeof *m->arguments) &&
-        builder_room(b, &m->number_aux, &b->numbers_capacity, m->number_aux_size + f->numbers.count, sizeof *m->number_aux)) {
+        builder_room(b, &m->arguments, &b->arguments_capacity, m->arguments_size + f->arguments.count,
+                     sizeof *m->arguments) &&
+        builder_room(b, &m->number_aux, &b->numbers_capacity, m->number_aux_size + f->numbers.count,
+                     sizeof *m->number_aux)) {
         struct circuit_template *p = &m->templates[id];
         memset(p, 0, sizeof *p);
         memcpy(p->name, f->name, sizeof p->name);
@@ -167,8 +175,11 @@ static uint32_t frame_pop(struct builder *b)
         if (f->rows.count) memcpy(m->rows + m->rows_size, f->rows.data, f->rows.count * sizeof *m->rows);
         if (f->step_count) memcpy(m->steps + m->steps_size, f->steps, f->step_count * sizeof *m->steps);
         if (f->arguments.count)
-            memcpy(m->arguments + m->arguments_size, f->arguments.data, f->arguments.count * sizeof *m->arguments);
-        if (f->numbers.count) memcpy(m->number_aux + m->number_aux_size, f->numbers.data, f->numbers.count * sizeof *m->number_aux);
+            memcpy(m->arguments + m->arguments_size, f->arguments.data,
+                   f->arguments.count * sizeof *m->arguments);
+        if (f->numbers.count)
+            memcpy(m->number_aux + m->number_aux_size, f->numbers.data,
+                   f->numbers.count * sizeof *m->number_aux);
         m->rows_size += f->rows.count;
         m->steps_size += f->step_count;
         m->arguments_size += f->arguments.count;
@@ -218,7 +229,8 @@ void builder_row_run(struct builder *b, uint32_t class, const uint32_t *refs, si
     uint32_t *last = f->last_entry != SIZE_MAX ? f->rows.data + f->last_entry : NULL;
     const uint32_t grown = last != NULL ? last[0] >> 8 : 0, head = class | 1u << 8;
     bool same = last != NULL && (last[0] & 0xff) == class;
-    for (size_t i = 0; i < count && same; i++) same = refs[i] == last[1 + i] + grown * (rows == 2 && i + 1 == count ? 2 : 1);
+    for (size_t i = 0; i < count && same; i++)
+        same = refs[i] == last[1 + i] + grown * (rows == 2 && i + 1 == count ? 2 : 1);
     if (same) {
         last[0] += 1u << 8;
         f->row_count += rows;
@@ -275,7 +287,8 @@ static uint32_t term_order(uint32_t ref)
 
 static int compare_terms(const void *x, const void *y)
 {
-    const uint32_t a = term_order(((const struct term *)x)->ref), c = term_order(((const struct term *)y)->ref);
+    const uint32_t a = term_order(((const struct term *)x)->ref),
+                   c = term_order(((const struct term *)y)->ref);
     return a < c ? -1 : a > c;
 }
 
@@ -314,7 +327,10 @@ void builder_row(struct builder *b, struct lc *x, struct lc *y, struct lc *z)
 
 /* -- templates -- */
 
-static uint32_t pattern_lane(uint32_t ref) { return (ref & REF_KIND) == REF_ONE ? (ref == REF_TRUE ? 1 : 0) : 2; }
+static uint32_t pattern_lane(uint32_t ref)
+{
+    return (ref & REF_KIND) == REF_ONE ? (ref == REF_TRUE ? 1 : 0) : 2;
+}
 
 static bool same_template(const struct known_template *k, const struct frame *f)
 {
@@ -322,7 +338,8 @@ static bool same_template(const struct known_template *k, const struct frame *f)
            (k->pattern_size == 0 || memcmp(k->pattern, f->pattern, k->pattern_size) == 0);
 }
 
-bool template_begin(struct builder *b, uint32_t *id, const struct template_key *key, struct word *words, struct number *numbers)
+bool template_begin(struct builder *b, uint32_t *id, const struct template_key *key, struct word *words,
+                    struct number *numbers)
 {
     struct frame *f = frame_push(b, key->name);
     *id = 0;
@@ -335,7 +352,8 @@ bool template_begin(struct builder *b, uint32_t *id, const struct template_key *
     }
     f->pattern[0] = (uint8_t)key->number_count;
     for (size_t w = 0; w < key->word_count; w++)
-        for (unsigned i = 0; i < 32; i++) f->pattern[1 + 32 * w + i] = (uint8_t)pattern_lane(key->words[w].lane[i]);
+        for (unsigned i = 0; i < 32; i++)
+            f->pattern[1 + 32 * w + i] = (uint8_t)pattern_lane(key->words[w].lane[i]);
     for (size_t i = 0; i < b->known_count; i++) {
         if (!same_template(&b->known[i], f)) continue;
         *id = b->known[i].id;
@@ -399,7 +417,8 @@ static const struct known_template *find_known(const struct builder *b, uint32_t
 
 static uint32_t import_ref(struct builder *b, uint32_t ref)
 {
-    if ((ref & REF_NOT) && (ref & REF_KIND) != REF_ONE) builder_fail(b, "a negated Boolean crosses a template's border");
+    if ((ref & REF_NOT) && (ref & REF_KIND) != REF_ONE)
+        builder_fail(b, "a negated Boolean crosses a template's border");
     return ref & ~REF_NOT;
 }
 
@@ -410,8 +429,11 @@ static void account(struct builder *b, const struct circuit_template *p, bool in
     const uint32_t *aux = b->image.number_aux;
     if (independent && b->depth != 1) builder_fail(b, "only the circuit itself may make independent calls");
     if (!independent) {
-        if (!builder_room(b, &f->numbers.data, &f->numbers.capacity, f->numbers.count + p->number_count, sizeof *aux)) return;
-        for (uint32_t i = 0; i < p->number_count; i++) f->numbers.data[f->numbers.count + i] = f->aux_count + aux[p->numbers_begin + i];
+        if (!builder_room(b, &f->numbers.data, &f->numbers.capacity, f->numbers.count + p->number_count,
+                          sizeof *aux))
+            return;
+        for (uint32_t i = 0; i < p->number_count; i++)
+            f->numbers.data[f->numbers.count + i] = f->aux_count + aux[p->numbers_begin + i];
         f->numbers.count += p->number_count;
         f->number_slots += p->number_count;
         f->source_numbers += p->source_numbers;
@@ -426,8 +448,8 @@ static void account(struct builder *b, const struct circuit_template *p, bool in
     if (p->depth_imports > f->depth_imports) f->depth_imports = p->depth_imports;
 }
 
-void template_call(struct builder *b, uint32_t id, const struct word *words, const struct number *numbers, struct word *outs,
-                   struct number *last, bool independent)
+void template_call(struct builder *b, uint32_t id, const struct word *words, const struct number *numbers,
+                   struct word *outs, struct number *last, bool independent)
 {
     struct words32 row = { 0 }, arguments = { 0 };
     struct frame *f = builder_frame(b);
@@ -435,7 +457,8 @@ void template_call(struct builder *b, uint32_t id, const struct word *words, con
     const struct circuit_template *p = &b->image.templates[id];
     const struct known_template *k = find_known(b, id);
     const uint32_t number_imports = p->import_count - 32 * p->word_imports, first_aux = f->aux_count;
-    const uint32_t head[5] = { ROW_CALL | (uint32_t)independent << 8, id, f->aux_count, f->input_count, f->row_count };
+    const uint32_t head[5] = { ROW_CALL | (uint32_t)independent << 8, id, f->aux_count, f->input_count,
+                               f->row_count };
     const uint32_t base[CALL_WORDS] = { (uint32_t)k->out_count, f->aux_count, f->input_count };
 
     append(b, &row, head, 5);

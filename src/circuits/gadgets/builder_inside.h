@@ -14,13 +14,13 @@ struct frame {
     struct words32 rows, arguments, numbers; /* numbers: aux offset of each number, calls included */
     struct step *steps;
     size_t step_count, step_capacity;
-    size_t last_entry;         /* of rows, if it may be continued; else SIZE_MAX */
+    size_t last_entry; /* of rows, if it may be continued; else SIZE_MAX */
     uint32_t aux_count, input_count, row_count, word_count, word_imports, import_count;
-    uint32_t number_slots;     /* numbers that steps compute; must agree with the allocations */
-    uint32_t emitted;          /* bits that steps emit; likewise */
-    uint32_t independent_aux;  /* of independent calls, which account for themselves */
+    uint32_t number_slots;    /* numbers that steps compute; must agree with the allocations */
+    uint32_t emitted;         /* bits that steps emit; likewise */
+    uint32_t independent_aux; /* of independent calls, which account for themselves */
     uint32_t source_numbers, source_words, depth_words, depth_imports;
-    uint8_t *pattern;          /* which lanes of its arguments are constants */
+    uint8_t *pattern; /* which lanes of its arguments are constants */
     size_t pattern_size;
 };
 
@@ -60,7 +60,8 @@ void builder_row_words(struct builder *b, const uint32_t *words, size_t count, u
 void builder_row_run(struct builder *b, uint32_t class, const uint32_t *refs, size_t count, uint32_t rows);
 void lc_merge(struct lc *lc); /* sorts, adds up equal variables, drops zeros */
 
-void builder_new_bits(struct builder *b, uint32_t *refs, unsigned count); /* variables with their booleanity rows; the caller records the step */
+void builder_new_bits(struct builder *b, uint32_t *refs,
+                      unsigned count); /* variables with their booleanity rows; the caller records the step */
 
 /** The register of a word, given one if it is a constant. */
 uint32_t word_register(struct builder *b, struct word *w);
@@ -69,9 +70,15 @@ uint32_t word_register(struct builder *b, struct word *w);
 static inline uint32_t *step_arguments(struct step *s)
 {
     switch (s->code) {
-    case STEP_ADD: case STEP_PACK: case STEP_POSEIDON: case STEP_PACK_INPUT: return &s->a;
-    case STEP_CALL: return &s->b;
-    default: return NULL;
+    case STEP_ADD:
+    case STEP_PACK:
+    case STEP_POSEIDON:
+    case STEP_PACK_INPUT:
+        return &s->a;
+    case STEP_CALL:
+        return &s->b;
+    default:
+        return NULL;
     }
 }
 

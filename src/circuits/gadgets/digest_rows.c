@@ -20,7 +20,8 @@ static void counter_fini(struct counter *c)
     free(c->b_inputs);
 }
 
-static cuzk_status counter_init(struct counter *c, struct task *t, const struct circuit_image *m, struct circuit_totals *totals)
+static cuzk_status counter_init(struct counter *c, struct task *t, const struct circuit_image *m,
+                                struct circuit_totals *totals)
 {
     const struct circuit_template *p = image_circuit(m);
     const size_t words = (size_t)p->aux_count / 64 + 1;
@@ -123,7 +124,8 @@ static cuzk_status hash_sink(void *context, struct task *t, const struct expande
     return CUZK_OK;
 }
 
-cuzk_status image_digest(const struct circuit_image *m, struct task *t, uint8_t out[32], struct circuit_totals *totals)
+cuzk_status image_digest(const struct circuit_image *m, struct task *t, uint8_t out[32],
+                         struct circuit_totals *totals)
 {
     struct hasher h = { .used = 0 };
     fe_int *canonical = malloc((m->coefficient_count + 1) * sizeof *canonical);

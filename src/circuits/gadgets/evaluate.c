@@ -16,8 +16,8 @@ struct evaluator {
     const struct circuit_image *image;
     const struct assignment *w;
     const struct aux_map *map;
-    fe_t *a, *b;      /* the next row's; NULL: check only */
-    fe_t small[5];    /* -2 ... 2 */
+    fe_t *a, *b;   /* the next row's; NULL: check only */
+    fe_t small[5]; /* -2 ... 2 */
     uint64_t row, bad_row;
 };
 
@@ -31,9 +31,11 @@ static inline uint64_t load_bits(const struct assignment *w, uint32_t aux, unsig
 }
 
 /* The values of count <= 64 successive references, one a bit. */
-static inline uint64_t lanes_of(const struct evaluator *e, const struct instance *at, uint32_t ref, unsigned count)
+static inline uint64_t lanes_of(const struct evaluator *e, const struct instance *at, uint32_t ref,
+                                unsigned count)
 {
-    const uint64_t ones = count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX, negate = ref & REF_NOT ? ones : 0;
+    const uint64_t ones = count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX,
+                   negate = ref & REF_NOT ? ones : 0;
     uint64_t v = 0;
     if ((ref & REF_KIND) == REF_LOCAL) return load_bits(e->w, at->aux + (ref & REF_INDEX), count) ^ negate;
     for (unsigned i = 0; i < count; i++) {
@@ -60,7 +62,10 @@ static inline void write_row(struct evaluator *e, const fe_t *a, const fe_t *b)
     *e->b++ = *b;
 }
 
-static inline void write_small(struct evaluator *e, int a, int b) { write_row(e, &e->small[a + 2], &e->small[b + 2]); }
+static inline void write_small(struct evaluator *e, int a, int b)
+{
+    write_row(e, &e->small[a + 2], &e->small[b + 2]);
+}
 
 /* wrong: a bit for each of the next rows that does not hold, stride rows apart. */
 static inline void note_wrong(struct evaluator *e, uint64_t wrong, unsigned stride)
@@ -117,7 +122,8 @@ static void eval_ch(struct evaluator *e, const struct instance *at, const uint32
     const uint32_t count = p[0] >> 8;
     for (uint32_t i = 0; i < count; i += 64) {
         const unsigned n = count - i < 64 ? count - i : 64;
-        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n), z = lanes_of(e, at, p[3] + i, n);
+        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n),
+                       z = lanes_of(e, at, p[3] + i, n);
         if (e->a == NULL) note_wrong(e, ((x & y) | (~x & z)) ^ lanes_of(e, at, p[4] + i, n), 1);
         for (unsigned j = 0; j < n && e->a != NULL; j++) write_small(e, bit(y, j) - bit(z, j), bit(x, j));
         e->row += n;
@@ -131,13 +137,16 @@ static void eval_maj(struct evaluator *e, const struct instance *at, const uint3
     const bool swap = (p[2] & REF_NOT) && !(p[3] & REF_NOT);
     for (uint32_t i = 0; i < count; i += 32) {
         const unsigned n = count - i < 32 ? count - i : 32;
-        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n), z = lanes_of(e, at, p[3] + i, n);
-        const uint64_t pairs = lanes_of(e, at, p[4] + 2 * i, 2 * n), r = even_bits(pairs), both = even_bits(pairs >> 1);
+        const uint64_t x = lanes_of(e, at, p[1] + i, n), y = lanes_of(e, at, p[2] + i, n),
+                       z = lanes_of(e, at, p[3] + i, n);
+        const uint64_t pairs = lanes_of(e, at, p[4] + 2 * i, 2 * n), r = even_bits(pairs),
+                       both = even_bits(pairs >> 1);
         if (e->a == NULL) {
             const uint64_t first = (y & z) ^ both, second = ~first & (both ^ r ^ (x & (y ^ z)));
             const unsigned at_first = first != 0 ? 2 * (unsigned)__builtin_ctzll(first) : UINT32_MAX;
             const unsigned at_second = second != 0 ? 2 * (unsigned)__builtin_ctzll(second) + 1 : UINT32_MAX;
-            if (first != 0 || second != 0) note_wrong(e, (uint64_t)1 << (at_first < at_second ? at_first : at_second), 1);
+            if (first != 0 || second != 0)
+                note_wrong(e, (uint64_t)1 << (at_first < at_second ? at_first : at_second), 1);
         }
         for (unsigned j = 0; j < n && e->a != NULL; j++) {
             write_small(e, bit(swap ? z : y, j), bit(swap ? y : z, j));
@@ -192,9 +201,9 @@ static void wide_reduce(fe_t *r, const struct wide_sum *s)
     fe_int plain;
     memcpy(&plain, s->l, sizeof plain);
     memcpy(&one, one_words, sizeof one);
-    fe_from_int(&low, &plain);      /* low * R mod r */
-    fe_mul(&low, &low, &one);       /* low mod r */
-    fe_from_u64(&high, s->l[4]);    /* high * 2^256 mod r, which is what its place is worth */
+    fe_from_int(&low, &plain);   /* low * R mod r */
+    fe_mul(&low, &low, &one);    /* low mod r */
+    fe_from_u64(&high, s->l[4]); /* high * 2^256 mod r, which is what its place is worth */
     fe_add(r, &low, &high);
 }
 
@@ -235,7 +244,8 @@ static void wide_dot_reduce(fe_t *r, const struct wide_dot *s)
 }
 
 /* first_number: where the instance's numbers begin if all its variables are numbers, else AUX_IS_BIT. */
-static void dot(const struct evaluator *e, const struct instance *at, uint32_t first_number, fe_t *out, const uint32_t *pairs, uint32_t count)
+static void dot(const struct evaluator *e, const struct instance *at, uint32_t first_number, fe_t *out,
+                const uint32_t *pairs, uint32_t count)
 {
     struct wide_sum bits = { { 0 } };
     struct wide_dot numbers = { { 0 } };
@@ -272,7 +282,8 @@ static void dot(const struct evaluator *e, const struct instance *at, uint32_t f
 }
 
 /* The sum of runs: a plain integer below 2^256, since each run ends below 2^254. */
-static void runs_value(const struct evaluator *e, const struct instance *at, fe_t *out, const uint32_t *run, uint32_t count)
+static void runs_value(const struct evaluator *e, const struct instance *at, fe_t *out, const uint32_t *run,
+                       uint32_t count)
 {
     fe_int sum;
     memset(&sum, 0, sizeof sum);
@@ -312,7 +323,8 @@ static void eval_sums(struct evaluator *e, const struct instance *at, const uint
     put(e, &a, &e->small[3], holds);
 }
 
-static void eval_general(struct evaluator *e, const struct instance *at, uint32_t first_number, const uint32_t *p)
+static void eval_general(struct evaluator *e, const struct instance *at, uint32_t first_number,
+                         const uint32_t *p)
 {
     const uint32_t *pairs = p + 4;
     fe_t a, b, c, product;
@@ -345,15 +357,33 @@ static void eval_template(struct evaluator *e, const struct circuit_template *c,
     for (uint64_t i = c->rows_begin; i < c->rows_end; i += row_entry_words(m, m->rows + i)) {
         const uint32_t *p = m->rows + i;
         switch (p[0] & 0xff) {
-        case ROW_BITS: eval_bits(e, at, p); break;
-        case ROW_XOR: eval_xor(e, at, p); break;
-        case ROW_AND: eval_and(e, at, p); break;
-        case ROW_CH: eval_ch(e, at, p); break;
-        case ROW_MAJ: eval_maj(e, at, p); break;
-        case ROW_PICK: eval_pick(e, at, p); break;
-        case ROW_SUMS: eval_sums(e, at, p); break;
-        case ROW_GENERAL: eval_general(e, at, first_number, p); break;
-        case ROW_TRAIL: eval_trail(e, at, p); break;
+        case ROW_BITS:
+            eval_bits(e, at, p);
+            break;
+        case ROW_XOR:
+            eval_xor(e, at, p);
+            break;
+        case ROW_AND:
+            eval_and(e, at, p);
+            break;
+        case ROW_CH:
+            eval_ch(e, at, p);
+            break;
+        case ROW_MAJ:
+            eval_maj(e, at, p);
+            break;
+        case ROW_PICK:
+            eval_pick(e, at, p);
+            break;
+        case ROW_SUMS:
+            eval_sums(e, at, p);
+            break;
+        case ROW_GENERAL:
+            eval_general(e, at, first_number, p);
+            break;
+        case ROW_TRAIL:
+            eval_trail(e, at, p);
+            break;
         default: {
             const struct circuit_template *callee = &m->templates[p[1]];
             struct instance inside;
@@ -388,7 +418,9 @@ static void evaluate_one(void *context, size_t index, unsigned worker)
     struct evaluation *all = context;
     const struct circuit_image *m = all->image;
     const struct circuit_template *c = image_circuit(m);
-    struct evaluator e = { .image = m, .w = all->w, .map = all->map, .a = all->a, .b = all->b, .bad_row = NO_ROW };
+    struct evaluator e = {
+        .image = m, .w = all->w, .map = all->map, .a = all->a, .b = all->b, .bad_row = NO_ROW
+    };
     struct instance whole = { 0, 0, NULL, all->imports + (size_t)worker * (c->depth_imports + 1) };
     if (all->cancel != NULL && atomic_load(all->cancel)) return;
     fe_set_zero(&e.small[2]);
@@ -417,7 +449,8 @@ static cuzk_status evaluate_all(struct evaluation *all, struct task *t)
 {
     const struct circuit_image *m = all->image;
     TRY(task_poll(t));
-    all->imports = malloc((size_t)pool_width(t->pool) * (image_circuit(m)->depth_imports + 1) * sizeof *all->imports);
+    all->imports =
+        malloc((size_t)pool_width(t->pool) * (image_circuit(m)->depth_imports + 1) * sizeof *all->imports);
     if (all->imports == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory to evaluate circuit %s", m->name);
     all->cancel = t->cancel;
     atomic_init(&all->bad_row, NO_ROW);
@@ -426,18 +459,21 @@ static cuzk_status evaluate_all(struct evaluation *all, struct task *t)
     return task_poll(t);
 }
 
-cuzk_status image_evaluate(const struct circuit_image *m, struct task *t, fe_t *a, fe_t *b, const struct assignment *w,
-                           const struct aux_map *map)
+cuzk_status image_evaluate(const struct circuit_image *m, struct task *t, fe_t *a, fe_t *b,
+                           const struct assignment *w, const struct aux_map *map)
 {
     struct evaluation all = { .image = m, .w = w, .map = map, .a = a, .b = b };
     return evaluate_all(&all, t);
 }
 
-cuzk_status image_check(const struct circuit_image *m, struct task *t, const struct assignment *w, const struct aux_map *map)
+cuzk_status image_check(const struct circuit_image *m, struct task *t, const struct assignment *w,
+                        const struct aux_map *map)
 {
     struct evaluation all = { .image = m, .w = w, .map = map };
     TRY(evaluate_all(&all, t));
     const uint64_t bad = atomic_load(&all.bad_row);
-    if (bad != NO_ROW) return FAIL(t, CUZK_UNSATISFIED, "row %llu of circuit %s does not hold", (unsigned long long)bad, m->name);
+    if (bad != NO_ROW)
+        return FAIL(t, CUZK_UNSATISFIED, "row %llu of circuit %s does not hold", (unsigned long long)bad,
+                    m->name);
     return CUZK_OK;
 }

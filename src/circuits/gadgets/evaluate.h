@@ -8,10 +8,12 @@
  * In      a, b  row_count elements each (image_circuit(m)->row_count); what lies behind is left alone
  * Errors  CUZK_CANCELLED, CUZK_NO_MEMORY
  * Cost    64 bytes written a row. */
-cuzk_status image_evaluate(const struct circuit_image *m, struct task *t, bls12_381_fr_t *a, bls12_381_fr_t *b, const struct assignment *w,
+cuzk_status image_evaluate(const struct circuit_image *m, struct task *t, bls12_381_fr_t *a,
+                           bls12_381_fr_t *b, const struct assignment *w,
                            const struct aux_map *map) MUST_CHECK;
 
 /** The same without output: CUZK_UNSATISFIED names the first row of the lowest part that does not hold. */
-cuzk_status image_check(const struct circuit_image *m, struct task *t, const struct assignment *w, const struct aux_map *map) MUST_CHECK;
+cuzk_status image_check(const struct circuit_image *m, struct task *t, const struct assignment *w,
+                        const struct aux_map *map) MUST_CHECK;
 
 #endif

@@ -105,7 +105,8 @@ static bool merge_run(struct expander *e, struct row_term *out, const struct row
     if (n == 1) return !fe_is_zero(&sum);
     for (size_t i = 1; i < n; i++) fe_add(&sum, &sum, coefficient(e, x[i].coefficient));
     if (fe_is_zero(&sum)) return false;
-    if (!grow(&e->extra, &e->extra_capacity, e->extra_count + 1, sizeof *e->extra)) return no_memory(e), false;
+    if (!grow(&e->extra, &e->extra_capacity, e->extra_count + 1, sizeof *e->extra))
+        return no_memory(e), false;
     e->extra[e->extra_count] = sum;
     out->coefficient = e->image->coefficient_count + (uint32_t)e->extra_count++;
     return true;
@@ -207,14 +208,17 @@ static void expand_maj(struct expander *e, const struct instance *at, const uint
     }
 }
 
-static void put_runs(struct expander *e, int side, const struct instance *at, const uint32_t *run, uint32_t count)
+static void put_runs(struct expander *e, int side, const struct instance *at, const uint32_t *run,
+                     uint32_t count)
 {
     for (; count > 0; count--, run += 2)
         for (uint32_t i = 0; i < RUN_COUNT(run[1]); i++)
-            put(e, side, instance_var(at, run[0] + i * RUN_STRIDE(run[1])), coefficient_power(RUN_SHIFT(run[1]) + i));
+            put(e, side, instance_var(at, run[0] + i * RUN_STRIDE(run[1])),
+                coefficient_power(RUN_SHIFT(run[1]) + i));
 }
 
-static void put_pairs(struct expander *e, int side, const struct instance *at, const uint32_t *pair, uint32_t count)
+static void put_pairs(struct expander *e, int side, const struct instance *at, const uint32_t *pair,
+                      uint32_t count)
 {
     for (; count > 0; count--, pair += 2) put(e, side, instance_var(at, pair[0]), pair[1]);
 }
@@ -259,18 +263,37 @@ static void expand_trail(struct expander *e, const struct instance *at, const ui
 static void expand_template(struct expander *e, const struct circuit_template *c, const struct instance *at)
 {
     const struct circuit_image *m = e->image;
-    for (uint64_t i = c->rows_begin; i < c->rows_end && e->status == CUZK_OK; i += row_entry_words(m, m->rows + i)) {
+    for (uint64_t i = c->rows_begin; i < c->rows_end && e->status == CUZK_OK;
+         i += row_entry_words(m, m->rows + i)) {
         const uint32_t *p = m->rows + i;
         switch (p[0] & 0xff) {
-        case ROW_BITS: expand_bits(e, at, p); break;
-        case ROW_XOR: expand_xor(e, at, p); break;
-        case ROW_AND: expand_and(e, at, p); break;
-        case ROW_CH: expand_ch(e, at, p); break;
-        case ROW_MAJ: expand_maj(e, at, p); break;
-        case ROW_PICK: expand_pick(e, at, p); break;
-        case ROW_SUMS: expand_sums(e, at, p); break;
-        case ROW_GENERAL: expand_general(e, at, p); break;
-        case ROW_TRAIL: expand_trail(e, at, p); break;
+        case ROW_BITS:
+            expand_bits(e, at, p);
+            break;
+        case ROW_XOR:
+            expand_xor(e, at, p);
+            break;
+        case ROW_AND:
+            expand_and(e, at, p);
+            break;
+        case ROW_CH:
+            expand_ch(e, at, p);
+            break;
+        case ROW_MAJ:
+            expand_maj(e, at, p);
+            break;
+        case ROW_PICK:
+            expand_pick(e, at, p);
+            break;
+        case ROW_SUMS:
+            expand_sums(e, at, p);
+            break;
+        case ROW_GENERAL:
+            expand_general(e, at, p);
+            break;
+        case ROW_TRAIL:
+            expand_trail(e, at, p);
+            break;
         default: {
             struct instance inside;
             const struct circuit_template *callee = &m->templates[p[1]];

@@ -19,11 +19,13 @@ struct number gadget_pack_digest(struct builder *b, const struct word digest[8])
 struct number gadget_poseidon(struct builder *b, const struct number *in, unsigned arity);
 
 /** Where a number stands among its siblings: out[position] = x, the rest in order; position from the low bits of index. */
-void gadget_insert(struct builder *b, struct number *out, struct number x, const struct word *index, const struct number *siblings, unsigned arity);
+void gadget_insert(struct builder *b, struct number *out, struct number x, const struct word *index,
+                   const struct number *siblings, unsigned arity);
 
 enum merkle_hash { MERKLE_POSEIDON, MERKLE_SHA256 };
 /** A path from leaf to a root: takes index and siblings of each level from the statement, packs the index bits into one public
  * input and requires the root.  arities: leaf level first; SHA-256 trees are binary. */
-void gadget_merkle(struct builder *b, struct number leaf, const uint8_t *arities, size_t levels, struct number root, enum merkle_hash hash);
+void gadget_merkle(struct builder *b, struct number leaf, const uint8_t *arities, size_t levels,
+                   struct number root, enum merkle_hash hash);
 
 #endif

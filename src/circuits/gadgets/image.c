@@ -16,17 +16,20 @@ void image_fini(struct circuit_image *m)
 
 uint64_t image_bytes(const struct circuit_image *m)
 {
-    return m->template_count * sizeof *m->templates + m->rows_size * sizeof *m->rows + m->steps_size * sizeof *m->steps +
-           m->arguments_size * sizeof *m->arguments + m->number_aux_size * sizeof *m->number_aux +
-           m->coefficient_count * sizeof *m->coefficients + m->part_count * sizeof *m->parts;
+    return m->template_count * sizeof *m->templates + m->rows_size * sizeof *m->rows +
+           m->steps_size * sizeof *m->steps + m->arguments_size * sizeof *m->arguments +
+           m->number_aux_size * sizeof *m->number_aux + m->coefficient_count * sizeof *m->coefficients +
+           m->part_count * sizeof *m->parts;
 }
 
 /* The next independent call at or after the given row entry and step; false: no more. */
 static bool next_part(const struct circuit_image *m, uint64_t *row, uint64_t *step)
 {
     const struct circuit_template *c = image_circuit(m);
-    while (*row < c->rows_end && m->rows[*row] != (ROW_CALL | 1u << 8)) *row += row_entry_words(m, m->rows + *row);
-    while (*step < c->steps_end && !(m->steps[*step].code == STEP_CALL && m->steps[*step].count == 1)) ++*step;
+    while (*row < c->rows_end && m->rows[*row] != (ROW_CALL | 1u << 8))
+        *row += row_entry_words(m, m->rows + *row);
+    while (*step < c->steps_end && !(m->steps[*step].code == STEP_CALL && m->steps[*step].count == 1))
+        ++*step;
     return *row < c->rows_end && *step < c->steps_end;
 }
 
@@ -45,8 +48,10 @@ cuzk_status image_derive(struct circuit_image *m, struct task *t)
         struct circuit_part *p = &m->parts[m->part_count++];
         const struct circuit_template *callee = &m->templates[m->rows[row + 1]];
         p->template_id = m->rows[row + 1];
-        if (m->steps[step].a != p->template_id || m->arguments[m->steps[step].b + CALL_AUX] != m->rows[row + 2])
-            return FAIL(t, CUZK_MALFORMED, "part %u of circuit %s has rows and steps of different templates", m->part_count - 1, m->name);
+        if (m->steps[step].a != p->template_id ||
+            m->arguments[m->steps[step].b + CALL_AUX] != m->rows[row + 2])
+            return FAIL(t, CUZK_MALFORMED, "part %u of circuit %s has rows and steps of different templates",
+                        m->part_count - 1, m->name);
         p->row_entry = row;
         p->step = step;
         p->first_aux = m->rows[row + 2];

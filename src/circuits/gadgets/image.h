@@ -12,7 +12,13 @@
 #include "field/bls12_381_fields.h"
 
 /* A variable or Boolean as a template sees it: kind, negation, index.  Constant 1 is ONE, constant 0 is its negation. */
-enum { REF_LOCAL = 0u << 30, REF_IMPORT = 1u << 30, REF_INPUT = 2u << 30, REF_ONE = 3u << 30, REF_KIND = 3u << 30 };
+enum {
+    REF_LOCAL = 0u << 30,
+    REF_IMPORT = 1u << 30,
+    REF_INPUT = 2u << 30,
+    REF_ONE = 3u << 30,
+    REF_KIND = 3u << 30
+};
 #define REF_NOT   (1u << 29)
 #define REF_INDEX (REF_NOT - 1)
 #define REF_TRUE  ((uint32_t)REF_ONE)
@@ -21,23 +27,34 @@ enum { REF_LOCAL = 0u << 30, REF_IMPORT = 1u << 30, REF_INPUT = 2u << 30, REF_ON
 /* The same in the whole circuit: the index, with bit 31 set for an auxiliary variable.  Input 0 is the constant 1. */
 #define VAR_AUX 0x80000000u
 
-/* One entry of a row stream: class | count << 8, then its words.  <A> * <B> = <C>.  An entry stands for count successive rows (or
- * pairs of rows), whose references grow by one from row to row: a word's 32 lanes are one entry or a few. */
+/* One entry of a row stream: class | count << 8, then its words.  <A> * <B> = <C>.  An entry stands for count successive rows
+ * (ROW_MAJ: pairs of rows), whose references grow by one from row to row: a word's 32 lanes are one entry or a few.
+ *
+ *   BITS     v        (1 - v) * v = 0
+ *   XOR      p q c    2p * q = p + q - c
+ *   AND      a b c    a * b = c, a and b Booleans
+ *   CH       a b c r  (b - c) * a = r - c, Booleans
+ *   MAJ      a b c r  with t = r + 1, which grow by two: b * c = t, a negated b behind a plain c; (2t - b - c) * a = t - r
+ *   PICK     s a b c  (b - a) * s = b - c, s a Boolean; count is 1
+ *   SUMS     numbers of A's runs, A's pairs and C's runs, then these: sum * 1 = sum; count is 1
+ *   GENERAL  numbers of A's, B's and C's pairs, then these, sorted and merged within the template; count is 1
+ *   CALL     template, first aux, first input, first row, then a ref for each of its imports; count 1: independent of its
+ *            siblings, so that all such may run at once; else 0
+ *   TRAIL    v, an input's number: v * 0 = 0
+ *
+ * A run is a ref and count | stride << 8 | shift << 16: variables ref, ref + stride, ... times 2^shift, 2^(shift + 1), ...
+ * A pair is a ref and a coefficient. */
 enum row_class {
-    ROW_BITS,    /* v: (1 - v) * v = 0 */
-    ROW_XOR,     /* p q c: 2p * q = p + q - c */
-    ROW_AND,     /* a b c: a * b = c, a and b Booleans */
-    ROW_CH,      /* a b c r: (b - c) * a = r - c, Booleans */
-    ROW_MAJ,     /* a b c r: two rows with t = r + 1, b * c = t (a negated b behind a plain c) and (2t - b - c) * a = t - r; r grows by
-                  * two */
-    ROW_PICK,    /* s a b c: (b - a) * s = b - c, s a Boolean; count is 1 */
-    ROW_SUMS,    /* numbers of A's runs, A's pairs and C's runs, then these: sum * 1 = sum; count is 1.  A run is a ref and
-                  * count | stride << 8 | shift << 16: variables ref, ref + stride, ... times 2^shift, 2^(shift + 1), ...; a pair is a
-                  * ref and a coefficient */
-    ROW_GENERAL, /* numbers of A's, B's and C's pairs, then these, sorted and merged within the template; count is 1 */
-    ROW_CALL,    /* template, first aux, first input, first row, then a ref for each of its imports; count 1: independent of its
-                  * siblings, so that all such may run at once; else 0 */
-    ROW_TRAIL,   /* v, an input's number: v * 0 = 0 */
+    ROW_BITS,
+    ROW_XOR,
+    ROW_AND,
+    ROW_CH,
+    ROW_MAJ,
+    ROW_PICK,
+    ROW_SUMS,
+    ROW_GENERAL,
+    ROW_CALL,
+    ROW_TRAIL,
     ROW_CLASS_COUNT
 };
 #define RUN_COUNT(run)  ((run)&0xff)
@@ -45,35 +62,53 @@ enum row_class {
 #define RUN_SHIFT(run)  ((run) >> 16)
 
 /* One step of a witness program.  Words are 32-bit registers of the running template, numbers are field elements in the order in
- * which the circuit allocates them.  "emits": appends the bits to the bitmap of all variables. */
+ * which the circuit allocates them.  To emit is to append bits to the bitmap of all variables.  "Arguments at x": count entries
+ * of image->arguments from there.
+ *
+ *   CONST       word dst = a
+ *   BSWAP       word dst = bytes of word a reversed
+ *   XOR         dst = a ^ b, each rotated or shifted; emits dst ^ negate under mask, count bits
+ *   AND         dst = lowest bit of a & b, each rotated, or of ~a & ~b if c is 1; emits it
+ *   CH          dst = a ? b : c; emits as XOR
+ *   MAJ         dst = majority of a, b, c; emits dst ^ negate and b & c, interleaved, under mask, count bits
+ *   ADD         dst = low word of the sum of words (arguments at a) and of the constant negate << 32 | c; emits b bits of it
+ *   SOURCE      number = the next one of the statement
+ *   INDEX       dst = the next word of the statement; emits its count low bits
+ *   TO_BITS     dst .. dst + 7 = number a, little-endian; emits 255 bits
+ *   PACK        number = low c bits of words, little-endian (arguments at a)
+ *   SUM         number = number a + number b
+ *   PICK        number = bit c of word dst ? number a : number b
+ *   POSEIDON    numbers = the trace of Poseidon over numbers (arguments at a)
+ *   INPUT       public input dst of the template = number a
+ *   PACK_INPUT  public input dst = runs of bits, lowest first (arguments at a: register, width in the top byte)
+ *   CALL        template a (arguments at b: enum call_argument, words in, numbers in, its result registers, which go to dst ..);
+ *               count 1: independent of its siblings */
 enum step_code {
-    STEP_CONST,     /* word dst = a */
-    STEP_BSWAP,     /* word dst = bytes of word a reversed */
-    STEP_XOR,       /* dst = a ^ b, each rotated or shifted; emits dst ^ negate under mask */
-    STEP_AND,       /* dst = lowest bit of a & b, each rotated, or of ~a & ~b if c is 1; emits it */
-    STEP_CH,        /* dst = a ? b : c; emits dst ^ negate under mask */
-    STEP_MAJ,       /* dst = majority of a, b, c; emits dst ^ negate and b & c, interleaved, under mask; like the three
-                     * above, count is the number of bits */
-    STEP_ADD,       /* dst = low word of the sum of count words (arguments from a) and constant negate << 32 | c; emits b bits of it */
-    STEP_SOURCE,    /* number = the next one of the statement */
-    STEP_INDEX,     /* dst = the next word of the statement; emits its count low bits */
-    STEP_TO_BITS,   /* dst .. dst+7 = number a, little-endian; emits 255 bits */
-    STEP_PACK,      /* number = low c bits of count words, little-endian (arguments from a) */
-    STEP_SUM,       /* number = number a + number b */
-    STEP_PICK,      /* number = bit c of word dst ? number a : number b */
-    STEP_POSEIDON,  /* the trace of Poseidon over count numbers (arguments from a); numbers */
-    STEP_INPUT,     /* public input dst of the template = number a */
-    STEP_PACK_INPUT,/* public input dst = count runs of bits, lowest first; arguments: register, width of the run in the top byte */
-    STEP_CALL,      /* template a; arguments from b: enum call_argument, words in, numbers in, then its result registers, which go
-                     * to dst ..; count 1: independent of its siblings */
+    STEP_CONST,
+    STEP_BSWAP,
+    STEP_XOR,
+    STEP_AND,
+    STEP_CH,
+    STEP_MAJ,
+    STEP_ADD,
+    STEP_SOURCE,
+    STEP_INDEX,
+    STEP_TO_BITS,
+    STEP_PACK,
+    STEP_SUM,
+    STEP_PICK,
+    STEP_POSEIDON,
+    STEP_INPUT,
+    STEP_PACK_INPUT,
+    STEP_CALL,
     STEP_CODE_COUNT
 };
 struct step {
     uint32_t code, count;
     uint32_t dst, a, b, c;
-    uint32_t rotate;       /* of a in the low byte, of b in the next: n < 32 rotates right, 32 + n shifts right */
+    uint32_t rotate; /* of a in the low byte, of b in the next: n < 32 rotates right, 32 + n shifts right */
     uint32_t negate;
-    uint64_t mask;         /* lanes that are variables of their own */
+    uint64_t mask; /* lanes that are variables of their own */
 };
 #define NUMBER_IMPORT 0x80000000u /* number i of the caller's list instead of one of the template's own */
 
@@ -84,35 +119,35 @@ enum call_argument { CALL_RESULTS, CALL_AUX, CALL_INPUT, CALL_WORDS };
 /* An independent call of the circuit: a range of rows and variables that can be worked on alone. */
 struct circuit_part {
     uint32_t template_id;
-    uint64_t row_entry;  /* of its ROW_CALL in image->rows */
-    uint64_t step;       /* of its STEP_CALL in image->steps */
+    uint64_t row_entry; /* of its ROW_CALL in image->rows */
+    uint64_t step;      /* of its STEP_CALL in image->steps */
     uint32_t first_aux, first_input, first_row, first_number, first_source_number, first_source_word;
 };
 
 struct circuit_template {
     char name[24];
     uint32_t aux_count, input_count, row_count; /* calls included */
-    uint32_t number_count;                      /* aux that are field elements rather than bits; independent calls excluded */
-    uint32_t import_count;                      /* variables bound by the caller */
-    uint32_t word_count;                        /* registers */
-    uint32_t source_numbers, source_words;      /* what it reads of the statement; independent calls excluded */
-    uint32_t word_imports;                      /* registers that the caller fills */
-    uint32_t depth_words;                       /* registers of the deepest chain of calls, its own included */
-    uint32_t depth_imports;                     /* imports likewise */
-    uint64_t rows_begin, rows_end;              /* in image->rows */
-    uint64_t steps_begin, steps_end;            /* in image->steps */
-    uint64_t numbers_begin;                     /* in image->number_aux: which of its aux are numbers, ascending */
+    uint32_t number_count; /* aux that are field elements rather than bits; independent calls excluded */
+    uint32_t import_count; /* variables bound by the caller */
+    uint32_t word_count;   /* registers */
+    uint32_t source_numbers, source_words; /* what it reads of the statement; independent calls excluded */
+    uint32_t word_imports;                 /* registers that the caller fills */
+    uint32_t depth_words;                  /* registers of the deepest chain of calls, its own included */
+    uint32_t depth_imports;                /* imports likewise */
+    uint64_t rows_begin, rows_end;         /* in image->rows */
+    uint64_t steps_begin, steps_end;       /* in image->steps */
+    uint64_t numbers_begin;                /* in image->number_aux: which of its aux are numbers, ascending */
 };
 
 struct circuit_image {
-    char name[32];             /* "porep-32GiB" */
+    char name[32]; /* "porep-32GiB" */
     struct circuit_template *templates;
-    uint32_t template_count;   /* the last one is the circuit */
+    uint32_t template_count; /* the last one is the circuit */
     uint32_t *rows;
     uint64_t rows_size;
     struct step *steps;
     uint64_t steps_size;
-    uint32_t *arguments;       /* of steps */
+    uint32_t *arguments; /* of steps */
     uint64_t arguments_size;
     uint32_t *number_aux;
     uint64_t number_aux_size;
@@ -124,9 +159,15 @@ struct circuit_image {
     uint32_t number_total, source_number_total, source_word_total; /* parts included */
 };
 enum { COEFFICIENT_ONE = 0, COEFFICIENT_MINUS_ONE = 1, COEFFICIENT_TWO = 2, COEFFICIENT_BITS = 254 };
-static inline uint32_t coefficient_power(unsigned shift) { return shift == 0 ? COEFFICIENT_ONE : shift + 1; } /* of 2^shift */
+static inline uint32_t coefficient_power(unsigned shift)
+{
+    return shift == 0 ? COEFFICIENT_ONE : shift + 1;
+} /* of 2^shift */
 
-static inline const struct circuit_template *image_circuit(const struct circuit_image *m) { return &m->templates[m->template_count - 1]; }
+static inline const struct circuit_template *image_circuit(const struct circuit_image *m)
+{
+    return &m->templates[m->template_count - 1];
+}
 
 void image_fini(struct circuit_image *m); /* legal on a zeroed one */
 uint64_t image_bytes(const struct circuit_image *m);
@@ -137,7 +178,8 @@ cuzk_status image_derive(struct circuit_image *m, struct task *t) MUST_CHECK;
 /** Everything in one block of bytes with version and SHA-256, and back.  out is malloc'ed.
  * Errors of load  CUZK_MALFORMED (short, wrong magic, digest or any index out of range, with the offset), CUZK_UNSUPPORTED (another
  * version): no image that loads can make an interpreter leave its arrays. */
-cuzk_status image_save(const struct circuit_image *m, struct task *t, uint8_t **out, size_t *bytes) MUST_CHECK;
+cuzk_status image_save(const struct circuit_image *m, struct task *t, uint8_t **out,
+                       size_t *bytes) MUST_CHECK;
 cuzk_status image_load(struct circuit_image *out, struct task *t, struct span file) MUST_CHECK;
 
 /* How many stream words one entry takes; used by every walk over a row stream. */

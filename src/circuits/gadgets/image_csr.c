@@ -17,12 +17,14 @@ struct filler {
 };
 
 /* A coefficient that merging made: behind the image's dictionary, once each. */
-static cuzk_status extra_coefficient(struct task *t, struct side *s, uint32_t shared, const bls12_381_fr_t *k, uint32_t *out)
+static cuzk_status extra_coefficient(struct task *t, struct side *s, uint32_t shared, const bls12_381_fr_t *k,
+                                     uint32_t *out)
 {
     struct csr *m = s->m;
     for (*out = shared; *out < m->dictionary_count; ++*out)
         if (memcmp(&m->dictionary[*out], k, sizeof *k) == 0) return CUZK_OK;
-    if (!grow(&m->dictionary, &s->dictionary_capacity, (size_t)m->dictionary_count + 1, sizeof *m->dictionary))
+    if (!grow(&m->dictionary, &s->dictionary_capacity, (size_t)m->dictionary_count + 1,
+              sizeof *m->dictionary))
         return FAIL(t, CUZK_NO_MEMORY, "no memory for a circuit's coefficients");
     memcpy(&m->dictionary[m->dictionary_count++], k, sizeof *k);
     return CUZK_OK;
@@ -45,7 +47,8 @@ static cuzk_status fill_row(void *context, struct task *t, const struct expanded
     return CUZK_OK;
 }
 
-static cuzk_status open_side(struct task *t, struct side *s, const struct circuit_image *m, const struct circuit_totals *totals, int i)
+static cuzk_status open_side(struct task *t, struct side *s, const struct circuit_image *m,
+                             const struct circuit_totals *totals, int i)
 {
     struct csr *c = s->m;
     c->row_count = totals->rows;

@@ -13,7 +13,8 @@
  * 56 name[32]; 88 SHA-256 of the head before it and of all that follows the head. */
 static const uint8_t magic[8] = { 'c', 'u', 'z', 'k', 'i', 'm', 'g', '\n' };
 
-STATIC_ASSERT(sizeof(struct circuit_template) == 112 && sizeof(struct step) == 40, "the structures are what version 1 of the file says");
+STATIC_ASSERT(sizeof(struct circuit_template) == 112 && sizeof(struct step) == 40,
+              "the structures are what version 1 of the file says");
 STATIC_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "memory is little-endian, like the file");
 
 /* The arrays in the order of the file. */
@@ -82,7 +83,9 @@ static cuzk_status read_head(struct circuit_image *m, struct task *t, struct spa
     if (file.size < HEAD_BYTES) return malformed(t, file.size, "head", "the file is shorter than its head");
     if (memcmp(p, magic, sizeof magic) != 0) return malformed(t, 0, "magic", "this is no circuit image");
     if (load_le32(p + 8) != VERSION) {
-        const cuzk_status status = FAIL(t, CUZK_UNSUPPORTED, "circuit image of version %u; this program reads version %u", load_le32(p + 8), VERSION);
+        const cuzk_status status =
+            FAIL(t, CUZK_UNSUPPORTED, "circuit image of version %u; this program reads version %u",
+                 load_le32(p + 8), VERSION);
         task_fail_place(t, NULL, 8, "version", NULL);
         return status;
     }
@@ -103,13 +106,15 @@ static cuzk_status read_sections(struct circuit_image *m, struct task *t, struct
     uint64_t at = HEAD_BYTES;
     sections(m, s);
     for (int i = 0; i < 6; i++) {
-        if (s[i].count > (file.size - at) / s[i].element_bytes) return malformed(t, at, "arrays", "the file is shorter than its head says");
+        if (s[i].count > (file.size - at) / s[i].element_bytes)
+            return malformed(t, at, "arrays", "the file is shorter than its head says");
         at += s[i].count * s[i].element_bytes;
     }
     if (at != file.size) return malformed(t, at, "arrays", "the file is longer than its head says");
     uint8_t digest[32];
     file_digest(digest, file.data, file.size);
-    if (memcmp(digest, file.data + 88, 32) != 0) return malformed(t, 88, "digest", "the contents do not have the digest in the head");
+    if (memcmp(digest, file.data + 88, 32) != 0)
+        return malformed(t, 88, "digest", "the contents do not have the digest in the head");
     at = HEAD_BYTES;
     for (int i = 0; i < 6; i++) {
         const size_t n = (size_t)(s[i].count * s[i].element_bytes);

@@ -13,16 +13,20 @@ struct instance {
 static inline uint32_t instance_var(const struct instance *at, uint32_t ref)
 {
     switch (ref & REF_KIND) {
-    case REF_LOCAL: return (at->aux + (ref & REF_INDEX)) | VAR_AUX;
-    case REF_IMPORT: return at->imports[ref & REF_INDEX];
-    case REF_INPUT: return at->input + (ref & REF_INDEX);
-    default: return 0; /* the constant 1 */
+    case REF_LOCAL:
+        return (at->aux + (ref & REF_INDEX)) | VAR_AUX;
+    case REF_IMPORT:
+        return at->imports[ref & REF_INDEX];
+    case REF_INPUT:
+        return at->input + (ref & REF_INDEX);
+    default:
+        return 0; /* the constant 1 */
     }
 }
 
 /** The instance that the ROW_CALL entry p of outer makes. */
-static inline void instance_enter(struct instance *inside, const struct instance *outer, const struct circuit_template *callee,
-                                  const uint32_t *p)
+static inline void instance_enter(struct instance *inside, const struct instance *outer,
+                                  const struct circuit_template *callee, const uint32_t *p)
 {
     inside->aux = outer->aux + p[2];
     inside->input = outer->input + p[3];

@@ -3,13 +3,15 @@
 
 #define MERKLE_MAX_LEVELS 40
 
-static void insert2(struct builder *b, struct number *out, struct number x, const struct word *i, const struct number *e)
+static void insert2(struct builder *b, struct number *out, struct number x, const struct word *i,
+                    const struct number *e)
 {
     out[0] = number_pick(b, i, 0, e[0], x);
     out[1] = number_pick(b, i, 0, x, e[0]);
 }
 
-static void insert4(struct builder *b, struct number *out, struct number x, const struct word *i, const struct number *e)
+static void insert4(struct builder *b, struct number *out, struct number x, const struct word *i,
+                    const struct number *e)
 {
     struct number t = number_pick(b, i, 0, e[0], x);
     out[0] = number_pick(b, i, 1, e[0], t);
@@ -21,7 +23,8 @@ static void insert4(struct builder *b, struct number *out, struct number x, cons
     out[3] = number_pick(b, i, 1, t, e[2]);
 }
 
-static void insert8(struct builder *b, struct number *out, struct number x, const struct word *i, const struct number *e)
+static void insert8(struct builder *b, struct number *out, struct number x, const struct word *i,
+                    const struct number *e)
 {
     struct word nor, both;
     struct number t;
@@ -50,14 +53,21 @@ static void insert8(struct builder *b, struct number *out, struct number x, cons
     out[7] = number_pick(b, i, 2, t, e[6]);
 }
 
-void gadget_insert(struct builder *b, struct number *out, struct number x, const struct word *index, const struct number *siblings,
-                   unsigned arity)
+void gadget_insert(struct builder *b, struct number *out, struct number x, const struct word *index,
+                   const struct number *siblings, unsigned arity)
 {
     switch (arity) {
-    case 2: insert2(b, out, x, index, siblings); break;
-    case 4: insert4(b, out, x, index, siblings); break;
-    case 8: insert8(b, out, x, index, siblings); break;
-    default: builder_fail(b, "no insertion of such an arity");
+    case 2:
+        insert2(b, out, x, index, siblings);
+        break;
+    case 4:
+        insert4(b, out, x, index, siblings);
+        break;
+    case 8:
+        insert8(b, out, x, index, siblings);
+        break;
+    default:
+        builder_fail(b, "no insertion of such an arity");
     }
 }
 
@@ -70,7 +80,8 @@ static struct number hash_two(struct builder *b, const struct number x[2])
     return gadget_pack_digest(b, digest);
 }
 
-void gadget_merkle(struct builder *b, struct number leaf, const uint8_t *arities, size_t levels, struct number root, enum merkle_hash hash)
+void gadget_merkle(struct builder *b, struct number leaf, const uint8_t *arities, size_t levels,
+                   struct number root, enum merkle_hash hash)
 {
     struct word index[MERKLE_MAX_LEVELS];
     uint8_t widths[MERKLE_MAX_LEVELS];

@@ -8,7 +8,8 @@ struct number builder_number(struct builder *b)
 {
     struct frame *f = builder_frame(b);
     struct number n = { REF_LOCAL | f->aux_count, f->number_slots++ };
-    if (builder_room(b, &f->numbers.data, &f->numbers.capacity, f->numbers.count + 1, sizeof *f->numbers.data))
+    if (builder_room(b, &f->numbers.data, &f->numbers.capacity, f->numbers.count + 1,
+                     sizeof *f->numbers.data))
         f->numbers.data[f->numbers.count++] = f->aux_count;
     f->aux_count++;
     return n;
@@ -48,7 +49,8 @@ struct number number_sum(struct builder *b, struct number x, struct number y)
     return n;
 }
 
-struct number number_pick(struct builder *b, const struct word *w, unsigned lane, struct number x, struct number y)
+struct number number_pick(struct builder *b, const struct word *w, unsigned lane, struct number x,
+                          struct number y)
 {
     const struct step s = { .code = STEP_PICK, .dst = w->reg, .a = x.slot, .b = y.slot, .c = lane };
     builder_step(b, &s, NULL, 0);
@@ -100,7 +102,8 @@ void number_bits(struct builder *b, struct number x, struct word out[8])
 }
 
 /* The terms of the low bits of words, and the words' registers. */
-static bool gather(struct builder *b, const struct word *words, size_t count, unsigned bits, uint32_t *registers, struct lc *sum)
+static bool gather(struct builder *b, const struct word *words, size_t count, unsigned bits,
+                   uint32_t *registers, struct lc *sum)
 {
     if (count > PACK_WORDS || bits > 254 || bits > 32 * count) {
         builder_fail(b, "more bits than a field element holds");

@@ -80,7 +80,10 @@ static void pw_first(struct row_run *c, element *e, unsigned i, const fe_t *key,
     fifth_power(c, e, c->in[i].ref, key, post);
 }
 
-static void pw_sbox(struct row_run *c, element *e, const fe_t *post) { fifth_power(c, e, variable_of(c, e), NULL, post); }
+static void pw_sbox(struct row_run *c, element *e, const fe_t *post)
+{
+    fifth_power(c, e, variable_of(c, e), NULL, post);
+}
 
 static void add_scaled(struct builder *b, element *to, const element *from, const fe_t *k)
 {

@@ -21,25 +21,29 @@ struct deferred {
     struct word h, s1, ch, k, w, d, s0, maj;
 };
 
-static void add_e(struct builder *b, struct multi_eq *m, struct word *out, const struct deferred *p, const struct word *more)
+static void add_e(struct builder *b, struct multi_eq *m, struct word *out, const struct deferred *p,
+                  const struct word *more)
 {
     const struct word *sum[7] = { &p->h, &p->s1, &p->ch, &p->k, &p->w, &p->d, more };
     word_add(b, m, out, sum, more != NULL ? 7 : 6);
 }
 
-static void add_a(struct builder *b, struct multi_eq *m, struct word *out, const struct deferred *p, const struct word *more)
+static void add_a(struct builder *b, struct multi_eq *m, struct word *out, const struct deferred *p,
+                  const struct word *more)
 {
     const struct word *sum[8] = { &p->h, &p->s1, &p->ch, &p->k, &p->w, &p->s0, &p->maj, more };
     word_add(b, m, out, sum, more != NULL ? 8 : 7);
 }
 
-static void add_two(struct builder *b, struct multi_eq *m, struct word *out, const struct word *x, const struct word *y)
+static void add_two(struct builder *b, struct multi_eq *m, struct word *out, const struct word *x,
+                    const struct word *y)
 {
     const struct word *sum[2] = { x, y };
     word_add(b, m, out, sum, 2);
 }
 
-static void compress_body(struct builder *b, struct word out[8], const struct word h[8], const struct word block[16])
+static void compress_body(struct builder *b, struct word out[8], const struct word h[8],
+                          const struct word block[16])
 {
     struct multi_eq m = { 0 };
     struct word w[64], s[8];
@@ -101,7 +105,9 @@ void gadget_sha256(struct builder *b, struct word digest[8], const struct word *
             else if (at == word_count)
                 word_constant(&block[i], 0x80000000u);
             else
-                word_constant(&block[i], at == 16 * blocks - 2 ? (uint32_t)(bits >> 32) : at == 16 * blocks - 1 ? (uint32_t)bits : 0);
+                word_constant(&block[i], at == 16 * blocks - 2   ? (uint32_t)(bits >> 32)
+                                         : at == 16 * blocks - 1 ? (uint32_t)bits
+                                                                 : 0);
         }
         gadget_sha256_compress(b, digest, block);
     }

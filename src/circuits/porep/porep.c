@@ -14,21 +14,26 @@ static cuzk_status load(struct porep_circuit *out, struct task *t, const char *p
     char name[sizeof out->image.name];
     TRY(mapfile_open(&file, t, path));
     cuzk_status status = image_load(&out->image, t, file.bytes);
-    if (status != CUZK_OK) task_fail_place(t, path, ERROR_NO_OFFSET, NULL, "delete the file: it is made again when it is missing");
+    if (status != CUZK_OK)
+        task_fail_place(t, path, ERROR_NO_OFFSET, NULL,
+                        "delete the file: it is made again when it is missing");
     mapfile_close(&file);
     if (status != CUZK_OK) return status;
     snprintf(name, sizeof name, "porep-%s", s->name);
-    if (strcmp(name, out->image.name) == 0 && image_circuit(&out->image)->input_count == porep_input_count(s)) return CUZK_OK;
+    if (strcmp(name, out->image.name) == 0 && image_circuit(&out->image)->input_count == porep_input_count(s))
+        return CUZK_OK;
     status = FAIL(t, CUZK_MISMATCH, "the file holds circuit %s, not %s", out->image.name, name);
     task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
     return status;
 }
 
-cuzk_status porep_circuit_open(struct porep_circuit *out, struct task *t, const struct porep_shape *shape, const char *image_path)
+cuzk_status porep_circuit_open(struct porep_circuit *out, struct task *t, const struct porep_shape *shape,
+                               const char *image_path)
 {
     memset(out, 0, sizeof *out);
     out->shape = shape;
-    cuzk_status status = image_path != NULL ? load(out, t, image_path) : porep_circuit_record(&out->image, t, shape, shape->challenges);
+    cuzk_status status = image_path != NULL ? load(out, t, image_path)
+                                            : porep_circuit_record(&out->image, t, shape, shape->challenges);
     if (status == CUZK_OK) status = aux_map_create(&out->map, t, &out->image);
     if (status != CUZK_OK) porep_circuit_close(out);
     return status;
@@ -41,23 +46,31 @@ void porep_circuit_close(struct porep_circuit *c)
     memset(c, 0, sizeof *c);
 }
 
-cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a, const struct c1 *c1, unsigned partition)
+cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a,
+                         const struct c1 *c1, unsigned partition)
 {
     bls12_381_fr_int header[POREP_HEADER_NUMBERS];
     if (c1->shape != c->shape)
-        return FAIL(t, CUZK_MISMATCH, "the vanilla proofs are of a %s sector, the circuit is for %s", c1->shape->name, c->shape->name);
-    if (partition >= c1->partitions) return FAIL(t, CUZK_INVALID_ARGUMENT, "partition %u of %u", partition, c1->partitions);
+        return FAIL(t, CUZK_MISMATCH, "the vanilla proofs are of a %s sector, the circuit is for %s",
+                    c1->shape->name, c->shape->name);
+    if (partition >= c1->partitions)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "partition %u of %u", partition, c1->partitions);
     const struct c1_extra *x = c1_extra_of(c1, partition, 0);
     words_from_le(header[POREP_REPLICA_ID].l, c1->replica_id, 4);
     words_from_le(header[POREP_COMM_D].l, c1->comm_d, 4);
     words_from_le(header[POREP_COMM_R].l, c1->comm_r, 4);
     words_from_le(header[POREP_COMM_R_LAST].l, x->root[C1_MERKLE_R], 4);
     words_from_le(header[POREP_COMM_C].l, x->root[C1_MERKLE_C], 4);
-    const struct statement s = { .own_numbers = header, .part_numbers = c1_numbers(c1, partition, 0), .part_words = c1_words(c1, partition, 0) };
+    const struct statement s = { .own_numbers = header,
+                                 .part_numbers = c1_numbers(c1, partition, 0),
+                                 .part_words = c1_words(c1, partition, 0) };
     return image_assign(&c->image, t, a, &s);
 }
 
-void porep_witness(const struct porep_circuit *c, const struct assignment *a, bls12_381_fr_int *out) { assignment_values(a, &c->map, out); }
+void porep_witness(const struct porep_circuit *c, const struct assignment *a, bls12_381_fr_int *out)
+{
+    assignment_values(a, &c->map, out);
+}
 
 void porep_public_of(struct porep_public *out, const struct c1 *c1)
 {
@@ -71,9 +84,11 @@ cuzk_status porep_check_identity(const struct c1 *c1, struct task *t, uint64_t m
     registered_proof_porep_id(c1->proof, porep_id);
     porep_replica_id(replica_id, prover, sector, c1->ticket, c1->comm_d, porep_id);
     if (memcmp(replica_id, c1->replica_id, 32) == 0) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_MISMATCH, "replica_id is not that of miner %llu, sector %llu with this ticket and comm_d",
-                                    (unsigned long long)miner, (unsigned long long)sector);
-    task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "replica_id", "most often the miner or the sector number is wrong");
+    const cuzk_status status = FAIL(
+        t, CUZK_MISMATCH, "replica_id is not that of miner %llu, sector %llu with this ticket and comm_d",
+        (unsigned long long)miner, (unsigned long long)sector);
+    task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "replica_id",
+                    "most often the miner or the sector number is wrong");
     return status;
 }
 
@@ -82,12 +97,16 @@ void porep_parameter_name(const struct porep_shape *shape, char out[POREP_PARAME
     char tree[64], text[512], hex[65];
     uint8_t digest[32];
     snprintf(tree, sizeof tree, "merkletree-poseidon_hasher-8-%u-%u", shape->sub, shape->top);
-    const int length = snprintf(text, sizeof text,
-                                "layered_drgporep::PublicParams{ graph: stacked_graph::StackedGraph{expansion_degree: %d base_graph: "
-                                "drgraph::BucketGraph{size: %llu; degree: %d; hasher: poseidon_hasher} }, challenges: LayerChallenges { "
-                                "layers: %u, max_count: %u }, tree: %s }",
-                                POREP_EXP_PARENTS, (unsigned long long)shape->nodes, POREP_DRG_PARENTS, shape->layers, shape->challenges, tree);
+    const int length = snprintf(
+        text, sizeof text,
+        "layered_drgporep::PublicParams{ graph: stacked_graph::StackedGraph{expansion_degree: %d base_graph: "
+        "drgraph::BucketGraph{size: %llu; degree: %d; hasher: poseidon_hasher} }, challenges: "
+        "LayerChallenges { "
+        "layers: %u, max_count: %u }, tree: %s }",
+        POREP_EXP_PARENTS, (unsigned long long)shape->nodes, POREP_DRG_PARENTS, shape->layers,
+        shape->challenges, tree);
     sha256_of(digest, text, (size_t)length);
     for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-    snprintf(out, POREP_PARAMETER_NAME_BYTES, "v28-stacked-proof-of-replication-%s-sha256_hasher-%s", tree, hex);
+    snprintf(out, POREP_PARAMETER_NAME_BYTES, "v28-stacked-proof-of-replication-%s-sha256_hasher-%s", tree,
+             hex);
 }

@@ -18,7 +18,8 @@ struct porep_circuit {
     struct aux_map map;
 };
 /** Cost: 0.1 s.  image_path: NULL, or a file that image_save wrote, checked to be this shape's. */
-cuzk_status porep_circuit_open(struct porep_circuit *out, struct task *t, const struct porep_shape *shape, const char *image_path) MUST_CHECK;
+cuzk_status porep_circuit_open(struct porep_circuit *out, struct task *t, const struct porep_shape *shape,
+                               const char *image_path) MUST_CHECK;
 void porep_circuit_close(struct porep_circuit *c); /* legal on a zeroed one */
 
 /** The matrices A, B, C (columns: inputs, then aux), trailing rows included: bellman's rows, for sizes up to 512 MiB. */
@@ -32,7 +33,8 @@ static inline cuzk_status porep_circuit_csr(const struct porep_circuit *c, struc
 /** The witness of partition k into a (assignment_create with c->image).
  * Errors  CUZK_MISMATCH (another sector size), CUZK_INVALID_ARGUMENT (no such partition), CUZK_MALFORMED
  * Cost    32 GiB: 0.3 s on one core. */
-cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a, const struct c1 *c1, unsigned partition) MUST_CHECK;
+cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a,
+                         const struct c1 *c1, unsigned partition) MUST_CHECK;
 
 /** The same as a prover of matrices takes it: canonical integers, inputs then aux.  out: inputs + aux values of 32 bytes. */
 void porep_witness(const struct porep_circuit *c, const struct assignment *a, bls12_381_fr_int *out);
@@ -49,7 +51,8 @@ void porep_public_of(struct porep_public *out, const struct c1 *c1);
 cuzk_status porep_check(const struct c1 *c1, struct task *t) MUST_CHECK;
 
 /** That the replica id in the file is the one of this miner and sector.  CUZK_MISMATCH says which to look at. */
-cuzk_status porep_check_identity(const struct c1 *c1, struct task *t, uint64_t miner, uint64_t sector) MUST_CHECK;
+cuzk_status porep_check_identity(const struct c1 *c1, struct task *t, uint64_t miner,
+                                 uint64_t sector) MUST_CHECK;
 
 /* -- parameter files -- */
 

@@ -19,12 +19,14 @@ struct check {
     struct task *tasks; /* one for each challenge: the first error in order wins */
 };
 
-static cuzk_status fail(const struct check *k, struct task *t, enum c1_item item, const struct c1_place *p, const char *why)
+static cuzk_status fail(const struct check *k, struct task *t, enum c1_item item, const struct c1_place *p,
+                        const char *why)
 {
     return c1_fail(k->c1, t, CUZK_MISMATCH, item, p, why);
 }
 
-static cuzk_status check_path(const struct check *k, struct task *t, struct c1_place *p, unsigned merkle, const fe_int *leaf, uint64_t node)
+static cuzk_status check_path(const struct check *k, struct task *t, struct c1_place *p, unsigned merkle,
+                              const fe_int *leaf, uint64_t node)
 {
     const struct c1 *c1 = k->c1;
     const struct porep_shape *s = c1->shape;
@@ -35,18 +37,21 @@ static cuzk_status check_path(const struct check *k, struct task *t, struct c1_p
     words_from_le(root.l, x->root[merkle], 4);
     if (memcmp(&given, leaf, sizeof given) != 0)
         return fail(k, t, C1_LEAF, p,
-                    merkle == C1_MERKLE_R ? "it is not the last label plus the data" : "it is not the hash of the column");
+                    merkle == C1_MERKLE_R ? "it is not the last label plus the data"
+                                          : "it is not the hash of the column");
     for (p->level = 0; p->level < c1_levels(s, merkle); p->level++) {
         const unsigned arity = c1_arity(s, merkle, p->level), index = *c1_index(c1, p);
         fe_int children[8];
         p->sibling = 0;
         if (index != node % arity) return fail(k, t, C1_SIBLING, p, "the index is not that of the node");
         const fe_int *siblings = c1_sibling(c1, p);
-        for (unsigned i = 0; i < arity; i++) children[i] = i == index ? current : siblings[i < index ? i : i - 1];
+        for (unsigned i = 0; i < arity; i++)
+            children[i] = i == index ? current : siblings[i < index ? i : i - 1];
         porep_tree_parent(merkle == C1_MERKLE_D ? TREE_SHA256 : TREE_POSEIDON, &current, children, arity);
         node /= arity;
     }
-    if (memcmp(&current, &root, sizeof root) != 0) return fail(k, t, C1_ROOT, p, "the path does not lead to it");
+    if (memcmp(&current, &root, sizeof root) != 0)
+        return fail(k, t, C1_ROOT, p, "the path does not lead to it");
     return CUZK_OK;
 }
 
@@ -55,17 +60,19 @@ static cuzk_status check_roots(const struct check *k, struct task *t, struct c1_
     const struct c1 *c1 = k->c1;
     const struct c1_extra *x = c1_extra_of(c1, p->partition, p->challenge), *first = c1_extra_of(c1, 0, 0);
     for (p->merkle = 0; p->merkle < C1_MERKLE_COUNT; p->merkle++) {
-        const uint8_t *expected = p->merkle == C1_MERKLE_D ? c1->comm_d
+        const uint8_t *expected = p->merkle == C1_MERKLE_D   ? c1->comm_d
                                   : p->merkle == C1_MERKLE_R ? first->root[C1_MERKLE_R]
                                                              : first->root[C1_MERKLE_C];
         if (memcmp(x->root[p->merkle], expected, 32) != 0)
-            return fail(k, t, C1_ROOT, p, p->merkle == C1_MERKLE_D ? "it is not comm_d" : "the proofs do not agree on it");
+            return fail(k, t, C1_ROOT, p,
+                        p->merkle == C1_MERKLE_D ? "it is not comm_d" : "the proofs do not agree on it");
     }
     return CUZK_OK;
 }
 
 /* A parent's column against its path, and the column's number against the graph. */
-static cuzk_status check_parent(const struct check *k, struct task *t, struct c1_place *p, unsigned i, uint32_t node)
+static cuzk_status check_parent(const struct check *k, struct task *t, struct c1_place *p, unsigned i,
+                                uint32_t node)
 {
     const struct c1 *c1 = k->c1;
     const struct porep_shape *s = c1->shape;
@@ -73,7 +80,8 @@ static cuzk_status check_parent(const struct check *k, struct task *t, struct c1
     p->merkle = C1_MERKLE_PARENT + i;
     if (c1_extra_of(c1, p->partition, p->challenge)->column_index[p->merkle] != node)
         return fail(k, t, C1_COLUMN_ROW, p, "the column is not of the node that the graph has as parent");
-    poseidon_node(poseidon_constants(s->layers), &hash, c1_numbers(c1, p->partition, p->challenge) + porep_at_column(s, i));
+    poseidon_node(poseidon_constants(s->layers), &hash,
+                  c1_numbers(c1, p->partition, p->challenge) + porep_at_column(s, i));
     return check_path(k, t, p, C1_MERKLE_PARENT + i, &hash, node);
 }
 
@@ -88,12 +96,15 @@ static cuzk_status check_labels(const struct check *k, struct task *t, struct c1
         const unsigned layer = p->label < s->layers ? p->label + 1 : s->layers;
         uint8_t parents[POREP_PARENTS][32] = { { 0 } }, label[32];
         for (unsigned i = 0; i < (layer == 1 ? POREP_DRG_PARENTS : POREP_PARENTS); i++)
-            words_to_le(parents[i], numbers[porep_at_column(s, i) + (i < POREP_DRG_PARENTS ? layer - 1 : layer - 2)].l, 4);
+            words_to_le(parents[i],
+                        numbers[porep_at_column(s, i) + (i < POREP_DRG_PARENTS ? layer - 1 : layer - 2)].l,
+                        4);
         p->parent = 0;
         if (x->label_node[p->label] != node || x->label_layer[p->label] != layer)
             return fail(k, t, C1_LABEL_PARENT, p, "the proof is of another node or layer");
         for (; p->parent < POREP_LABEL_PARENTS; p->parent++)
-            if (memcmp(x->label_parents[p->label][p->parent], parents[porep_label_parent(layer, p->parent)], 32) != 0)
+            if (memcmp(x->label_parents[p->label][p->parent], parents[porep_label_parent(layer, p->parent)],
+                       32) != 0)
                 return fail(k, t, C1_LABEL_PARENT, p, "it is not the label in the parent's column");
         porep_label(label, c1->replica_id, layer, node, (const uint8_t(*)[32])parents);
         p->merkle = C1_MERKLE_C;
@@ -114,7 +125,8 @@ static cuzk_status check_own(const struct check *k, struct task *t, struct c1_pl
     fe_t sum, data;
     p->merkle = C1_MERKLE_C;
     p->row = 0;
-    if (x->column_index[C1_MERKLE_C] != node) return fail(k, t, C1_COLUMN_ROW, p, "the column is not of the challenged node");
+    if (x->column_index[C1_MERKLE_C] != node)
+        return fail(k, t, C1_COLUMN_ROW, p, "the column is not of the challenged node");
     for (unsigned i = 0; i < s->layers; i++) words_from_le(column[i].l, x->column[i], 4);
     poseidon_node(poseidon_constants(s->layers), &hash, column);
     TRY(check_path(k, t, p, C1_MERKLE_C, &hash, node));
@@ -126,7 +138,8 @@ static cuzk_status check_own(const struct check *k, struct task *t, struct c1_pl
     return check_path(k, t, p, C1_MERKLE_D, leaf, node);
 }
 
-static cuzk_status check_challenge(const struct check *k, struct task *t, unsigned partition, unsigned challenge)
+static cuzk_status check_challenge(const struct check *k, struct task *t, unsigned partition,
+                                   unsigned challenge)
 {
     const struct c1 *c1 = k->c1;
     struct c1_place p = { .partition = partition, .challenge = challenge };
@@ -153,14 +166,22 @@ static void check_body(void *context, size_t index, unsigned worker)
     const unsigned challenges = k->c1->shape->challenges;
     (void)worker;
     if (k->cancel != NULL && atomic_load(k->cancel)) return;
-    (void)check_challenge(k, &k->tasks[index], (unsigned)(index / challenges), (unsigned)(index % challenges)); /* kept in the task */
+    (void)check_challenge(k, &k->tasks[index], (unsigned)(index / challenges),
+                          (unsigned)(index % challenges)); /* kept in the task */
 }
 
 /* Fields that all partitions share. */
 static cuzk_status check_head(const struct c1 *c1, struct task *t)
 {
-    const struct { const char *name; const uint8_t *value; bool number; } fields[] = {
-        { "comm_r", c1->comm_r, true }, { "comm_d", c1->comm_d, true }, { "replica_id", c1->replica_id, true }, { "seed", c1->seed, false },
+    const struct {
+        const char *name;
+        const uint8_t *value;
+        bool number;
+    } fields[] = {
+        { "comm_r", c1->comm_r, true },
+        { "comm_d", c1->comm_d, true },
+        { "replica_id", c1->replica_id, true },
+        { "seed", c1->seed, false },
     };
     static const uint8_t zero[32];
     for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
@@ -181,7 +202,8 @@ static cuzk_status check_head(const struct c1 *c1, struct task *t)
     words_from_le(given.l, c1->comm_r, 4);
     poseidon_node(poseidon_constants(2), &comm_r, roots);
     if (memcmp(&comm_r, &given, sizeof given) == 0) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_MISMATCH, "comm_r is not the hash of the roots of trees C and R in partition 0, challenge 0");
+    const cuzk_status status = FAIL(
+        t, CUZK_MISMATCH, "comm_r is not the hash of the roots of trees C and R in partition 0, challenge 0");
     task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "comm_r", NULL);
     return status;
 }

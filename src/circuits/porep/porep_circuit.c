@@ -6,7 +6,7 @@
 
 /* What every challenge shares: its arguments as a template. */
 struct shared {
-    struct word replica_id[8];   /* message words */
+    struct word replica_id[8]; /* message words */
     struct number comm_d, comm_r_last, comm_c;
 };
 
@@ -22,7 +22,8 @@ static void label(struct builder *b, struct word digest[8], unsigned layer, cons
     message[9] = challenge[1];
     message[10] = challenge[0];
     for (unsigned i = 11; i < 16; i++) word_constant(&message[i], 0);
-    for (unsigned i = 0; i < POREP_LABEL_PARENTS; i++) memcpy(message + 16 + 8 * i, parents[i % distinct], sizeof parents[0]);
+    for (unsigned i = 0; i < POREP_LABEL_PARENTS; i++)
+        memcpy(message + 16 + 8 * i, parents[i % distinct], sizeof parents[0]);
     gadget_sha256(b, digest, message, ARRAY_COUNT(message));
 }
 
@@ -58,7 +59,9 @@ static void challenge_body(struct builder *b, const struct porep_shape *shape, c
 static void challenge_call(struct builder *b, const struct porep_shape *shape, const struct shared *s)
 {
     const struct number numbers[3] = { s->comm_d, s->comm_r_last, s->comm_c };
-    const struct template_key key = { .name = "challenge", .words = s->replica_id, .word_count = 8, .number_count = 3 };
+    const struct template_key key = {
+        .name = "challenge", .words = s->replica_id, .word_count = 8, .number_count = 3
+    };
     struct shared inside;
     struct number imports[3];
     uint32_t id;
@@ -72,7 +75,8 @@ static void challenge_call(struct builder *b, const struct porep_shape *shape, c
     template_call(b, id, s->replica_id, numbers, NULL, NULL, true);
 }
 
-cuzk_status porep_circuit_record(struct circuit_image *out, struct task *t, const struct porep_shape *shape, unsigned challenges)
+cuzk_status porep_circuit_record(struct circuit_image *out, struct task *t, const struct porep_shape *shape,
+                                 unsigned challenges)
 {
     struct builder *b;
     struct shared s;

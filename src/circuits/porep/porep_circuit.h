@@ -9,6 +9,7 @@
  * Out     the image, to be ended with image_fini
  * Errors  CUZK_NO_MEMORY
  * Cost    about 0.1 s; 10 MB for 32 GiB. */
-cuzk_status porep_circuit_record(struct circuit_image *out, struct task *t, const struct porep_shape *shape, unsigned challenges) MUST_CHECK;
+cuzk_status porep_circuit_record(struct circuit_image *out, struct task *t, const struct porep_shape *shape,
+                                 unsigned challenges) MUST_CHECK;
 
 #endif

@@ -54,12 +54,15 @@ static void drg_parents(const struct porep_graph *g, uint32_t out[POREP_DRG_PARE
     if (node < 2) return;
     memcpy(s.key, g->drg_key, sizeof s.key);
     s.key[7] = (uint32_t)node;
-    const unsigned buckets = 64 - (unsigned)__builtin_clzll(m); /* ceil(log2 m): a multiple of 5 is no power of two */
+    const unsigned buckets =
+        64 - (unsigned)__builtin_clzll(m); /* ceil(log2 m): a multiple of 5 is no power of two */
     uint32_t *p = g->legacy ? out : out + 1;
     for (unsigned i = 0; i < POREP_DRG_PARENTS - 1; i++) {
         const unsigned bucket = (unsigned)(next_u64(&s) % buckets) + 1;
-        const uint64_t reach = (uint64_t)1 << bucket, high = m < reach ? m : reach, low = high >> 1 > 2 ? high >> 1 : 2;
-        const uint64_t distance = low + next_u64(&s) % (high - low + 1), parent = (m - distance) / (POREP_DRG_PARENTS - 1);
+        const uint64_t reach = (uint64_t)1 << bucket, high = m < reach ? m : reach,
+                       low = high >> 1 > 2 ? high >> 1 : 2;
+        const uint64_t distance = low + next_u64(&s) % (high - low + 1),
+                       parent = (m - distance) / (POREP_DRG_PARENTS - 1);
         p[i] = (uint32_t)(parent == node ? node - 1 : parent);
     }
     out[g->legacy ? POREP_DRG_PARENTS - 1 : 0] = (uint32_t)(node - 1);
@@ -86,14 +89,14 @@ void porep_graph_parents(const struct porep_graph *g, uint32_t out[POREP_PARENTS
     drg_parents(g, out, node);
     for (unsigned i = 0; i < POREP_EXP_PARENTS; i++) {
         uint64_t x = node * POREP_EXP_PARENTS + i;
-        do
-            x = permute(g, x);
+        do x = permute(g, x);
         while (x >= g->nodes * POREP_EXP_PARENTS);
         out[POREP_DRG_PARENTS + i] = (g->legacy ? (uint32_t)x : x) / POREP_EXP_PARENTS;
     }
 }
 
-void porep_label(uint8_t out[32], const uint8_t replica_id[32], uint32_t layer, uint64_t node, const uint8_t (*parents)[32])
+void porep_label(uint8_t out[32], const uint8_t replica_id[32], uint32_t layer, uint64_t node,
+                 const uint8_t (*parents)[32])
 {
     uint8_t prefix[64] = { 0 };
     struct sha256 s;
@@ -103,7 +106,8 @@ void porep_label(uint8_t out[32], const uint8_t replica_id[32], uint32_t layer, 
     sha256_init(&s);
     sha256_update(&s, prefix, sizeof prefix);
     if (parents != NULL)
-        for (unsigned i = 0; i < POREP_LABEL_PARENTS; i++) sha256_update(&s, parents[porep_label_parent(layer, i)], 32);
+        for (unsigned i = 0; i < POREP_LABEL_PARENTS; i++)
+            sha256_update(&s, parents[porep_label_parent(layer, i)], 32);
     sha256_final(&s, out);
     sha256_trim(out);
 }

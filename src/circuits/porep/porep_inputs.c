@@ -8,11 +8,12 @@
 void porep_prover_id(uint8_t out[32], uint64_t miner)
 {
     memset(out, 0, 32);
-    for (unsigned i = 0; i == 0 || miner != 0; i++, miner >>= 7) out[i] = (uint8_t)((miner & 0x7f) | (miner > 0x7f ? 0x80 : 0));
+    for (unsigned i = 0; i == 0 || miner != 0; i++, miner >>= 7)
+        out[i] = (uint8_t)((miner & 0x7f) | (miner > 0x7f ? 0x80 : 0));
 }
 
-void porep_replica_id(uint8_t out[32], const uint8_t prover_id[32], uint64_t sector, const uint8_t ticket[32], const uint8_t comm_d[32],
-                      const uint8_t porep_id[32])
+void porep_replica_id(uint8_t out[32], const uint8_t prover_id[32], uint64_t sector, const uint8_t ticket[32],
+                      const uint8_t comm_d[32], const uint8_t porep_id[32])
 {
     uint8_t message[136];
     memcpy(message, prover_id, 32);
@@ -24,8 +25,8 @@ void porep_replica_id(uint8_t out[32], const uint8_t prover_id[32], uint64_t sec
     sha256_trim(out);
 }
 
-void porep_public_init(struct porep_public *p, const struct registered_proof *r, const uint8_t replica_id[32], const uint8_t comm_d[32],
-                       const uint8_t comm_r[32], const uint8_t seed[32])
+void porep_public_init(struct porep_public *p, const struct registered_proof *r, const uint8_t replica_id[32],
+                       const uint8_t comm_d[32], const uint8_t comm_r[32], const uint8_t seed[32])
 {
     memset(p, 0, sizeof *p);
     p->shape = r->shape;
@@ -90,7 +91,8 @@ static void synthetic_words(const struct synthetic *s, uint64_t first_word, uint
     }
 }
 
-static uint64_t synthetic_challenge(const struct porep_public *p, const struct synthetic *generate, const struct synthetic *choose, uint32_t index)
+static uint64_t synthetic_challenge(const struct porep_public *p, const struct synthetic *generate,
+                                    const struct synthetic *choose, uint32_t index)
 {
     const uint64_t pool = p->shape->nodes < 1u << 18 ? p->shape->nodes : 1u << 18;
     uint32_t choice, words[8];
@@ -110,7 +112,8 @@ void porep_challenges(const struct porep_public *p, unsigned partition, uint64_t
     }
     for (unsigned i = 0; i < p->shape->challenges; i++) {
         const uint32_t index = p->shape->challenges * partition + i;
-        out[i] = p->feature == POREP_SYNTHETIC ? synthetic_challenge(p, &generate, &choose, index) : hashed_challenge(p, index);
+        out[i] = p->feature == POREP_SYNTHETIC ? synthetic_challenge(p, &generate, &choose, index)
+                                               : hashed_challenge(p, index);
     }
 }
 
@@ -120,7 +123,8 @@ static void set_u64(bls12_381_fr_int *out, uint64_t v)
     out->l[0] = v;
 }
 
-cuzk_status porep_public_inputs(const struct porep_public *p, struct task *t, unsigned partition, bls12_381_fr_int *out)
+cuzk_status porep_public_inputs(const struct porep_public *p, struct task *t, unsigned partition,
+                                bls12_381_fr_int *out)
 {
     const char *const names[3] = { "replica_id", "comm_d", "comm_r" };
     const uint8_t *const values[3] = { p->replica_id, p->comm_d, p->comm_r };
@@ -129,7 +133,8 @@ cuzk_status porep_public_inputs(const struct porep_public *p, struct task *t, un
     set_u64(out++, 1);
     for (int i = 0; i < 3; i++, out++) {
         words_from_le(out->l, values[i], 4);
-        if (!bls12_381_fr_int_is_canonical(out)) return FAIL(t, CUZK_MALFORMED, "%s is not below the field's modulus", names[i]);
+        if (!bls12_381_fr_int_is_canonical(out))
+            return FAIL(t, CUZK_MALFORMED, "%s is not below the field's modulus", names[i]);
     }
     porep_graph_init(&g, p->porep_id, p->shape->nodes, p->legacy_graph);
     porep_challenges(p, partition, challenges);

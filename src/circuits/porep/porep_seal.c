@@ -45,7 +45,7 @@ static const uint8_t (*whole_column(const struct porep_sector *s, uint64_t node)
 
 struct leaves {
     const struct porep_sector *s;
-    const uint64_t *index;     /* NULL: all nodes */
+    const uint64_t *index; /* NULL: all nodes */
     uint64_t count;
     fe_int *c, *r;
 };
@@ -90,13 +90,15 @@ static cuzk_status build_trees(struct porep_sector *s, struct task *t, const uin
         return no_memory(t, s->shape);
     }
     pool_run(t->pool, (size_t)((count + BATCH - 1) / BATCH), leaf_batch, &l);
-    cuzk_status status = porep_tree_build(&s->c, t, TREE_POSEIDON, s->shape->tree, s->shape->tree_levels, l.c, c_index, count);
+    cuzk_status status =
+        porep_tree_build(&s->c, t, TREE_POSEIDON, s->shape->tree, s->shape->tree_levels, l.c, c_index, count);
     if (status != CUZK_OK) {
         free(l.r);
         free(r_index);
         return status;
     }
-    TRY(porep_tree_build(&s->r, t, TREE_POSEIDON, s->shape->tree, s->shape->tree_levels, l.r, r_index, count));
+    TRY(porep_tree_build(&s->r, t, TREE_POSEIDON, s->shape->tree, s->shape->tree_levels, l.r, r_index,
+                         count));
     porep_sector_comm_r(s);
     return CUZK_OK;
 }
@@ -144,7 +146,9 @@ cuzk_status porep_seal(struct c1 *out, struct task *t, const struct porep_seal_r
     cuzk_status status;
     c1_init(out);
     if (s.shape->sector_bytes > LARGEST_WHOLE)
-        return FAIL(t, CUZK_UNSUPPORTED, "sectors above 16 MiB are not sealed whole; the sparse form gives vanilla proofs of any size");
+        return FAIL(
+            t, CUZK_UNSUPPORTED,
+            "sectors above 16 MiB are not sealed whole; the sparse form gives vanilla proofs of any size");
     TRY_GOTO(out, build_data(&s, t, s.shape->nodes));
     TRY_GOTO(out, label_all(&s, t));
     TRY_GOTO(out, build_trees(&s, t, NULL, s.shape->nodes));
@@ -161,7 +165,7 @@ out:
 struct opened {
     uint64_t count;
     uint64_t *node;
-    uint8_t *challenged;       /* 1: a challenge, 0: only a parent of one */
+    uint8_t *challenged; /* 1: a challenge, 0: only a parent of one */
     uint8_t (*column)[POREP_MAX_LAYERS][32];
 };
 
@@ -246,7 +250,9 @@ cuzk_status porep_seal_sparse(struct c1 *out, struct task *t, const struct porep
     cuzk_status status;
     c1_init(out);
     if (r->proof->feature != POREP_INTERACTIVE)
-        return FAIL(t, CUZK_UNSUPPORTED, "the challenges of %s depend on comm_r, which a sparse sector cannot know before", r->proof->name);
+        return FAIL(t, CUZK_UNSUPPORTED,
+                    "the challenges of %s depend on comm_r, which a sparse sector cannot know before",
+                    r->proof->name);
     s.columns = &o;
     TRY_GOTO(out, build_data(&s, t, s.shape->nodes < SPARSE_PERIOD ? s.shape->nodes : SPARSE_PERIOD));
     TRY_GOTO(out, collect(&s, t, &o));

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-void porep_sector_random(const struct porep_seal_request *r, uint32_t what, uint64_t i, uint32_t j, uint8_t out[32])
+void porep_sector_random(const struct porep_seal_request *r, uint32_t what, uint64_t i, uint32_t j,
+                         uint8_t out[32])
 {
     uint8_t message[24];
     store_le64(message, r->seed);
@@ -48,7 +49,8 @@ void porep_sector_fini(struct porep_sector *s)
     memset(s, 0, sizeof *s);
 }
 
-void porep_sector_label(const struct porep_sector *s, uint8_t out[32], unsigned layer, uint64_t node, const uint32_t parents[POREP_PARENTS])
+void porep_sector_label(const struct porep_sector *s, uint8_t out[32], unsigned layer, uint64_t node,
+                        const uint32_t parents[POREP_PARENTS])
 {
     uint8_t labels[POREP_PARENTS][32];
     const unsigned count = layer == 1 ? POREP_DRG_PARENTS : POREP_PARENTS;
@@ -57,14 +59,16 @@ void porep_sector_label(const struct porep_sector *s, uint8_t out[32], unsigned 
     porep_label(out, s->public.replica_id, layer, node, node == 0 ? NULL : (const uint8_t(*)[32])labels);
 }
 
-static cuzk_status put_number(struct c1 *c, struct task *t, enum c1_item item, const struct c1_place *p, const bls12_381_fr_int *v)
+static cuzk_status put_number(struct c1 *c, struct task *t, enum c1_item item, const struct c1_place *p,
+                              const bls12_381_fr_int *v)
 {
     uint8_t bytes[32];
     words_to_le(bytes, v->l, 4);
     return c1_put_hash(c, t, item, p, bytes);
 }
 
-static cuzk_status open_path(const struct porep_tree *tree, struct task *t, struct c1 *c, const struct c1_place *where, uint64_t node)
+static cuzk_status open_path(const struct porep_tree *tree, struct task *t, struct c1 *c,
+                             const struct c1_place *where, uint64_t node)
 {
     struct c1_place p = *where;
     TRY(put_number(c, t, C1_ROOT, &p, porep_tree_root(tree)));
@@ -84,17 +88,19 @@ static cuzk_status open_path(const struct porep_tree *tree, struct task *t, stru
     return CUZK_OK;
 }
 
-static cuzk_status open_column(const struct porep_sector *s, struct task *t, struct c1 *c, struct c1_place *p, unsigned merkle, uint64_t node)
+static cuzk_status open_column(const struct porep_sector *s, struct task *t, struct c1 *c, struct c1_place *p,
+                               unsigned merkle, uint64_t node)
 {
     p->merkle = merkle;
     c1_extra_of(c, p->partition, p->challenge)->column_index[merkle] = (uint32_t)node;
-    for (p->row = 0; p->row < s->shape->layers; p->row++) TRY(c1_put_hash(c, t, C1_COLUMN_ROW, p, s->column(s, node)[p->row]));
+    for (p->row = 0; p->row < s->shape->layers; p->row++)
+        TRY(c1_put_hash(c, t, C1_COLUMN_ROW, p, s->column(s, node)[p->row]));
     p->row = 0;
     return open_path(&s->c, t, c, p, node);
 }
 
-static cuzk_status open_labels(const struct porep_sector *s, struct task *t, struct c1 *c, struct c1_place *p, uint64_t node,
-                               const uint32_t parents[POREP_PARENTS])
+static cuzk_status open_labels(const struct porep_sector *s, struct task *t, struct c1 *c, struct c1_place *p,
+                               uint64_t node, const uint32_t parents[POREP_PARENTS])
 {
     struct c1_extra *x = c1_extra_of(c, p->partition, p->challenge);
     for (p->label = 0; p->label <= s->shape->layers; p->label++) {
@@ -103,13 +109,15 @@ static cuzk_status open_labels(const struct porep_sector *s, struct task *t, str
         x->label_node[p->label] = node;
         for (p->parent = 0; p->parent < POREP_LABEL_PARENTS; p->parent++) {
             const unsigned i = porep_label_parent(layer, p->parent);
-            TRY(c1_put_hash(c, t, C1_LABEL_PARENT, p, s->column(s, parents[i])[i < POREP_DRG_PARENTS ? layer - 1 : layer - 2]));
+            TRY(c1_put_hash(c, t, C1_LABEL_PARENT, p,
+                            s->column(s, parents[i])[i < POREP_DRG_PARENTS ? layer - 1 : layer - 2]));
         }
     }
     return CUZK_OK;
 }
 
-static cuzk_status open_challenge(const struct porep_sector *s, struct task *t, struct c1 *c, unsigned partition, unsigned challenge, uint64_t node)
+static cuzk_status open_challenge(const struct porep_sector *s, struct task *t, struct c1 *c,
+                                  unsigned partition, unsigned challenge, uint64_t node)
 {
     struct c1_place p = { .partition = partition, .challenge = challenge };
     uint32_t parents[POREP_PARENTS];
@@ -119,7 +127,8 @@ static cuzk_status open_challenge(const struct porep_sector *s, struct task *t, 
     p.merkle = C1_MERKLE_R;
     TRY(open_path(&s->r, t, c, &p, node));
     TRY(open_column(s, t, c, &p, C1_MERKLE_C, node));
-    for (unsigned i = 0; i < POREP_PARENTS; i++) TRY(open_column(s, t, c, &p, C1_MERKLE_PARENT + i, parents[i]));
+    for (unsigned i = 0; i < POREP_PARENTS; i++)
+        TRY(open_column(s, t, c, &p, C1_MERKLE_PARENT + i, parents[i]));
     return open_labels(s, t, c, &p, node, parents);
 }
 

@@ -19,7 +19,8 @@ struct porep_sector {
 };
 
 /** Bytes of the deterministic stream that everything random comes from: SHA-256(request seed, what, i, j); trimmed, so below 2^254. */
-void porep_sector_random(const struct porep_seal_request *r, uint32_t what, uint64_t i, uint32_t j, uint8_t out[32]);
+void porep_sector_random(const struct porep_seal_request *r, uint32_t what, uint64_t i, uint32_t j,
+                         uint8_t out[32]);
 enum { SECTOR_DATA, SECTOR_LABEL, SECTOR_TICKET, SECTOR_SEED };
 
 /** The ids of a sector whose tree D is built. */
@@ -31,6 +32,7 @@ cuzk_status porep_sector_open(const struct porep_sector *s, struct task *t, stru
 void porep_sector_fini(struct porep_sector *s);
 
 /** The label of a node in a layer (from 1) from the columns of its parents. */
-void porep_sector_label(const struct porep_sector *s, uint8_t out[32], unsigned layer, uint64_t node, const uint32_t parents[POREP_PARENTS]);
+void porep_sector_label(const struct porep_sector *s, uint8_t out[32], unsigned layer, uint64_t node,
+                        const uint32_t parents[POREP_PARENTS]);
 
 #endif

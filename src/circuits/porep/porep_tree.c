@@ -11,7 +11,8 @@
 #define MAX_ARITY 8
 #define BATCH     64 /* nodes that a worker takes at a time */
 
-void porep_tree_parent(enum porep_tree_hash hash, bls12_381_fr_int *out, const bls12_381_fr_int *children, unsigned arity)
+void porep_tree_parent(enum porep_tree_hash hash, bls12_381_fr_int *out, const bls12_381_fr_int *children,
+                       unsigned arity)
 {
     if (hash == TREE_POSEIDON) {
         poseidon_node(poseidon_constants(arity), out, children);
@@ -55,7 +56,8 @@ static void build_batch(void *context, size_t batch, unsigned worker)
     for (uint64_t i = batch * BATCH; i < end; i++) {
         bls12_381_fr_int children[MAX_ARITY];
         const uint64_t node = l->index == NULL ? i : l->index[i];
-        for (unsigned c = 0; c < arity; c++) children[c] = *porep_tree_node(b->tree, b->level - 1, node * arity + c);
+        for (unsigned c = 0; c < arity; c++)
+            children[c] = *porep_tree_node(b->tree, b->level - 1, node * arity + c);
         porep_tree_parent(b->tree->hash, &l->value[i], children, arity);
     }
 }
@@ -69,14 +71,16 @@ static bool open_level(struct porep_tree_level *l, const struct porep_tree_level
         if (l->index == NULL) return false;
         l->count = 0;
         for (uint64_t i = 0; i < below->count; i++)
-            if (l->count == 0 || l->index[l->count - 1] != below->index[i] / arity) l->index[l->count++] = below->index[i] / arity;
+            if (l->count == 0 || l->index[l->count - 1] != below->index[i] / arity)
+                l->index[l->count++] = below->index[i] / arity;
     }
     l->value = malloc(l->count * sizeof *l->value);
     return l->value != NULL;
 }
 
-cuzk_status porep_tree_build(struct porep_tree *out, struct task *t, enum porep_tree_hash hash, const uint8_t *arity, unsigned levels,
-                             bls12_381_fr_int *leaves, uint64_t *index, uint64_t count)
+cuzk_status porep_tree_build(struct porep_tree *out, struct task *t, enum porep_tree_hash hash,
+                             const uint8_t *arity, unsigned levels, bls12_381_fr_int *leaves, uint64_t *index,
+                             uint64_t count)
 {
     memset(out, 0, sizeof *out);
     out->hash = hash;
@@ -89,7 +93,9 @@ cuzk_status porep_tree_build(struct porep_tree *out, struct task *t, enum porep_
         struct porep_tree_level *l = &out->level[i], *below = &out->level[i - 1];
         struct build b = { out, i };
         cuzk_status status = task_poll(t);
-        if (status == CUZK_OK && !open_level(l, below, arity[i - 1])) status = FAIL(t, CUZK_NO_MEMORY, "no memory for a tree of %llu leaves", (unsigned long long)count);
+        if (status == CUZK_OK && !open_level(l, below, arity[i - 1]))
+            status =
+                FAIL(t, CUZK_NO_MEMORY, "no memory for a tree of %llu leaves", (unsigned long long)count);
         if (status != CUZK_OK) {
             porep_tree_fini(out);
             return status;
