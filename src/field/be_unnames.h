@@ -14,7 +14,9 @@
 #undef be_neg
 #undef be_dbl
 #undef be_add
+#undef be_add_ref
 #undef be_sub
+#undef be_sub_ref
 #undef be_mul
 #undef be_sqr
 #undef be_mul_ref

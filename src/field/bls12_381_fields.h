@@ -14,9 +14,13 @@ static const uint64_t bls12_381_fr_adx[5] = BLS12_381_FR_P_INV_64, bls12_381_fp_
 #define FE_UPPER BLS12_381_FR
 #if defined(CUZK_FIELD_ADX)
 #define FE_MUL_OVERRIDE(r, a, b) mont_mul4_adx(r, a, b, &bls12_381_fr_adx)
+#define FE_ADD_OVERRIDE(r, a, b) mont_add4_adx(r, a, b, &bls12_381_fr_adx)
+#define FE_SUB_OVERRIDE(r, a, b) mont_sub4_adx(r, a, b, &bls12_381_fr_adx)
 #endif
 #include "field/prime.inc.h"
 #undef FE_MUL_OVERRIDE
+#undef FE_ADD_OVERRIDE
+#undef FE_SUB_OVERRIDE
 #include "field/fe_batch.inc.h"
 #undef FE
 #undef FE_UPPER
@@ -25,9 +29,13 @@ static const uint64_t bls12_381_fr_adx[5] = BLS12_381_FR_P_INV_64, bls12_381_fp_
 #define FE_UPPER BLS12_381_FP
 #if defined(CUZK_FIELD_ADX)
 #define FE_MUL_OVERRIDE(r, a, b) mont_mul6_adx(r, a, b, &bls12_381_fp_adx)
+#define FE_ADD_OVERRIDE(r, a, b) mont_add6_adx(r, a, b, &bls12_381_fp_adx)
+#define FE_SUB_OVERRIDE(r, a, b) mont_sub6_adx(r, a, b, &bls12_381_fp_adx)
 #endif
 #include "field/prime.inc.h"
 #undef FE_MUL_OVERRIDE
+#undef FE_ADD_OVERRIDE
+#undef FE_SUB_OVERRIDE
 #include "field/prime_root.inc.h"
 #include "field/fe_batch.inc.h"
 #undef FE
@@ -38,7 +46,11 @@ DEV_FN void bls12_381_fp_mul_nr(bls12_381_fp_t *r, const bls12_381_fp_t *a) { bl
 
 #define FE bls12_381_fp2
 #define BE bls12_381_fp
+#if defined(CUZK_FIELD_ADX)
+#define FE_QUAD_DOT(r, a, b) mont_dot6_adx(r, a, b, &bls12_381_fp_adx)
+#endif
 #include "field/quad.inc.h"
+#undef FE_QUAD_DOT
 #include "field/quad_root.inc.h"
 #include "field/fe_batch.inc.h"
 #undef FE

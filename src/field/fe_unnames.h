@@ -14,7 +14,9 @@
 #undef fe_neg
 #undef fe_dbl
 #undef fe_add
+#undef fe_add_ref
 #undef fe_sub
+#undef fe_sub_ref
 #undef fe_mul
 #undef fe_sqr
 #undef fe_mul_ref

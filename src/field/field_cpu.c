@@ -1,6 +1,6 @@
-/* CPU features, and the self-test of the multiplications that need them.
+/* CPU features, and the self-test of the arithmetic that needs them.
  *
- * This translation unit is compiled with the fast bindings: fe_mul is the override, fe_mul_ref the portable definition. */
+ * This translation unit is compiled with the fast bindings: fe_mul is the override, fe_mul_ref the portable definition, and so on. */
 #include "field/field_cpu.h"
 
 #if defined(__x86_64__)
@@ -25,7 +25,9 @@ bool field_cpu_has_adx(void)
 
 #define FE       bn254_fp
 #define FE_UPPER BN254_FP
+#define QUAD     bn254_fp2
 #include "field/selftest.inc.h"
+#undef QUAD
 #undef FE
 #undef FE_UPPER
 
@@ -37,14 +39,17 @@ bool field_cpu_has_adx(void)
 
 #define FE       bls12_381_fp
 #define FE_UPPER BLS12_381_FP
+#define QUAD     bls12_381_fp2
 #include "field/selftest.inc.h"
+#undef QUAD
 #undef FE
 #undef FE_UPPER
 
 bool field_selftest_adx(void)
 {
     const size_t pairs = 2000;
-    return bn254_fr_selftest(pairs) && bn254_fp_selftest(pairs) && bls12_381_fr_selftest(pairs) && bls12_381_fp_selftest(pairs);
+    return bn254_fr_selftest(pairs) && bn254_fp_selftest(pairs) && bls12_381_fr_selftest(pairs) && bls12_381_fp_selftest(pairs) &&
+           bn254_fp2_selftest(pairs) && bls12_381_fp2_selftest(pairs);
 }
 
 #else

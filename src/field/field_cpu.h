@@ -7,10 +7,10 @@
 /** Whether the CPU has BMI2 and ADX, that is, may run code compiled with CUZK_FIELD_ADX. */
 bool field_cpu_has_adx(void);
 
-/** Compares the products of CUZK_FIELD_ADX with fe_mul_ref, word for word, in all four fields: on every pair of edge values (0, 1, p-1,
+/** Compares the operations of CUZK_FIELD_ADX with their portable definitions, word for word, in all four prime fields and both Fp2: on every pair of edge values (0, 1, p-1,
  * words of all ones, single carries) and on pseudo-random pairs from a fixed seed.
  * Out     false: a product differed; the portable code must be used, and the CPU or the build distrusted.
- * Thread  any.  Cost  about 2 ms.  Must not be called unless field_cpu_has_adx(). */
+ * Thread  any.  Cost  about 5 ms.  Must not be called unless field_cpu_has_adx(). */
 bool field_selftest_adx(void);
 
 #endif

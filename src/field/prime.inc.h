@@ -2,6 +2,7 @@
  *
  * Takes  FE        prefix, e.g. bn254_fp      FE_UPPER  prefix of the generated constants, e.g. BN254_FP
  *        FE_MUL_OVERRIDE  if defined, fe_mul and fe_sqr come from elsewhere (assembly, PTX), declared before this file
+ *        FE_ADD_OVERRIDE, FE_SUB_OVERRIDE  likewise fe_add with fe_dbl, and fe_sub with fe_neg
  * Leaves no macro behind but these.
  *
  * fe_t holds x * R mod p, R = 2^(64 * words), always reduced to [0, p).  fe_int holds a plain integer.  The two are different
@@ -79,7 +80,7 @@ DEV_FN void CAT(FE, _reduce_once)(fe_t *r, const limb_t *t, limb_t t_top)
     UNROLL for (int i = 0; i < FE_WORDS; i++) r->l[i] = d.w[i];
 }
 
-DEV_FN void fe_add(fe_t *r, const fe_t *a, const fe_t *b)
+DEV_FN void fe_add_ref(fe_t *r, const fe_t *a, const fe_t *b)
 {
     fe_u x, y;
     limb_t carry = 0, t[FE_LIMBS];
@@ -88,9 +89,7 @@ DEV_FN void fe_add(fe_t *r, const fe_t *a, const fe_t *b)
     CAT(FE, _reduce_once)(r, t, carry);
 }
 
-DEV_FN void fe_dbl(fe_t *r, const fe_t *a) { fe_add(r, a, a); }
-
-DEV_FN void fe_sub(fe_t *r, const fe_t *a, const fe_t *b)
+DEV_FN void fe_sub_ref(fe_t *r, const fe_t *a, const fe_t *b)
 {
     const limb_t p[FE_LIMBS] = FE_LIMBC(_P_);
     fe_u x, y;
@@ -101,6 +100,19 @@ DEV_FN void fe_sub(fe_t *r, const fe_t *a, const fe_t *b)
     UNROLL for (int i = 0; i < FE_LIMBS; i++) x.v[i] = limb_adc(x.v[i], p[i] & mask, &carry);
     UNROLL for (int i = 0; i < FE_WORDS; i++) r->l[i] = x.w[i];
 }
+
+#ifndef FE_ADD_OVERRIDE
+DEV_FN void fe_add(fe_t *r, const fe_t *a, const fe_t *b) { fe_add_ref(r, a, b); }
+#else
+DEV_FN void fe_add(fe_t *r, const fe_t *a, const fe_t *b) { FE_ADD_OVERRIDE(r->l, a->l, b->l); }
+#endif
+#ifndef FE_SUB_OVERRIDE
+DEV_FN void fe_sub(fe_t *r, const fe_t *a, const fe_t *b) { fe_sub_ref(r, a, b); }
+#else
+DEV_FN void fe_sub(fe_t *r, const fe_t *a, const fe_t *b) { FE_SUB_OVERRIDE(r->l, a->l, b->l); }
+#endif
+
+DEV_FN void fe_dbl(fe_t *r, const fe_t *a) { fe_add(r, a, a); }
 
 DEV_FN void fe_neg(fe_t *r, const fe_t *a)
 {
