@@ -38,4 +38,17 @@ static inline void sealed(struct c1 *out, struct task *t, unsigned registered)
     must(t, porep_seal(out, t, &r));
 }
 
+/* A circuit and room for a witness. */
+struct proving {
+    struct task t;
+    struct porep_circuit circuit;
+    struct assignment w;
+};
+void proving_open(struct proving *p, const struct porep_shape *shape);
+void proving_close(struct proving *p);
+
+/* The witness of a partition holds and its inputs are those that a verifier derives. */
+void assert_partition(struct proving *p, const struct c1 *c1, unsigned partition);
+void assert_same_proofs(const struct c1 *x, const struct c1 *y);
+
 #endif
