@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int args_nearest(const char *word, const char *const *candidates, size_t count) { return nearest_word(word, candidates, count); }
+int args_nearest(const char *word, const char *const *candidates, size_t count)
+{
+    return nearest_word(word, candidates, count);
+}
 
 bool args_want_help(int argc, char **argv)
 {
@@ -17,14 +20,16 @@ bool args_want_help(int argc, char **argv)
     return false;
 }
 
-static const struct option_row *find_option(const struct option_row *options, size_t count, const char *word, size_t bytes)
+static const struct option_row *find_option(const struct option_row *options, size_t count, const char *word,
+                                            size_t bytes)
 {
     for (size_t i = 0; i < count; i++)
         if (strlen(options[i].name) == bytes && !memcmp(options[i].name, word, bytes)) return &options[i];
     return NULL;
 }
 
-static cuzk_status unknown_option(struct task *t, const char *word, const struct option_row *options, size_t count)
+static cuzk_status unknown_option(struct task *t, const char *word, const struct option_row *options,
+                                  size_t count)
 {
     const char *names[64];
     for (size_t i = 0; i < count && i < ARRAY_COUNT(names); i++) names[i] = options[i].name;
@@ -45,15 +50,15 @@ static cuzk_status parse_count(struct task *t, const struct option_row *o, const
     char *end;
     errno = 0;
     const unsigned long long v = strtoull(text, &end, 10);
-    if (errno || end == text || *end || text[0] == '-' || v < o->least || v > o->most)
+    if (errno || text[0] < '0' || text[0] > '9' || *end || v < o->least || v > o->most)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "%s takes a whole number from %llu to %llu, not '%s'", o->name,
                     (unsigned long long)o->least, (unsigned long long)o->most, text);
     *(uint64_t *)o->value = v;
     return CUZK_OK;
 }
 
-cuzk_status args_parse(struct task *t, int argc, char **argv, const struct option_row *options, size_t option_count,
-                       const struct operand_row *operands, size_t operand_count)
+cuzk_status args_parse(struct task *t, int argc, char **argv, const struct option_row *options,
+                       size_t option_count, const struct operand_row *operands, size_t operand_count)
 {
     size_t operands_seen = 0;
     bool options_over = false;
@@ -65,8 +70,8 @@ cuzk_status args_parse(struct task *t, int argc, char **argv, const struct optio
         }
         if (options_over || word[0] != '-' || word[1] == 0) {
             if (operands_seen == operand_count)
-                return FAIL(t, CUZK_INVALID_ARGUMENT, "unexpected argument '%s': %s takes at most %zu", word, argv[0],
-                            operand_count);
+                return FAIL(t, CUZK_INVALID_ARGUMENT, "unexpected argument '%s': %s takes at most %zu", word,
+                            argv[0], operand_count);
             *operands[operands_seen++].value = word;
             continue;
         }
@@ -88,7 +93,8 @@ cuzk_status args_parse(struct task *t, int argc, char **argv, const struct optio
         }
     }
     if (operands_seen < operand_count && !operands[operands_seen].optional) {
-        FAIL(t, CUZK_INVALID_ARGUMENT, "%s is missing: %s", operands[operands_seen].name, operands[operands_seen].help);
+        FAIL(t, CUZK_INVALID_ARGUMENT, "%s is missing: %s", operands[operands_seen].name,
+             operands[operands_seen].help);
         char advice[96];
         snprintf(advice, sizeof advice, "cuzk %s --help shows the whole form", argv[0]);
         task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, advice);
@@ -97,11 +103,12 @@ cuzk_status args_parse(struct task *t, int argc, char **argv, const struct optio
     return CUZK_OK;
 }
 
-void args_print_help(const char *command, const char *text, const struct option_row *options, size_t option_count,
-                     const struct operand_row *operands, size_t operand_count)
+void args_print_help(const char *command, const char *text, const struct option_row *options,
+                     size_t option_count, const struct operand_row *operands, size_t operand_count)
 {
     printf("usage: cuzk %s%s", command, option_count ? " [options]" : "");
-    for (size_t i = 0; i < operand_count; i++) printf(operands[i].optional ? " [%s]" : " %s", operands[i].name);
+    for (size_t i = 0; i < operand_count; i++)
+        printf(operands[i].optional ? " [%s]" : " %s", operands[i].name);
     printf("\n\n%s\n", text);
     if (operand_count) printf("\narguments\n");
     for (size_t i = 0; i < operand_count; i++) printf("  %-22s %s\n", operands[i].name, operands[i].help);

@@ -1,9 +1,13 @@
 /* What all commands share. */
 #include "cli/cli.h"
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct cli cli;
@@ -24,11 +28,11 @@ static void print_error(cuzk_status status, const char *text, const char *advice
     }
     if (advice[0]) fprintf(stderr, "  what to do: %s\n", advice);
     if (!cli.json) return;
-    json_t *o = json_pack("{s:s, s:s, s:i}", "status", cuzk_status_name(status), "error", text, "exit_code",
-                          cuzk_status_exit_code(status));
-    if (advice[0]) json_object_set_new(o, "advice", json_string(advice));
-    if (path[0]) json_object_set_new(o, "path", json_string(path));
-    if (field[0]) json_object_set_new(o, "field", json_string(field));
+    json_t *o = json_pack("{s:s, s:o, s:i}", "status", cuzk_status_name(status), "error", cli_json_text(text),
+                          "exit_code", cuzk_status_exit_code(status));
+    if (advice[0]) json_object_set_new(o, "advice", cli_json_text(advice));
+    if (path[0]) json_object_set_new(o, "path", cli_json_text(path));
+    if (field[0]) json_object_set_new(o, "field", cli_json_text(field));
     if (offset != ERROR_NO_OFFSET) json_object_set_new(o, "offset", json_integer((json_int_t)offset));
     cli_print_json(o);
 }
@@ -51,6 +55,74 @@ void cli_print_json(json_t *object)
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
     fputc('\n', stdout);
     json_decref(object);
+}
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string != NULL) return string;
+    char *copy = strdup(text);
+    for (char *p = copy; p != NULL && *p != '\0'; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    string = copy != NULL ? json_string(copy) : NULL;
+    free(copy);
+    return string;
+}
+
+/* -- files ------------------------------------------------------------------------------------------------------------- */
+
+bool cli_is_stdout(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0; }
+
+/* A name as it would be after its folder's links were followed, for a file that is not there yet. */
+static bool future_name(char out[PATH_MAX], const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash == NULL ? 0 : (size_t)(slash - path);
+
+    if (n >= sizeof folder) return false;
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+    if (realpath(slash == NULL ? "." : n == 0 ? "/" : folder, out) == NULL) return false;
+    const size_t used = strlen(out);
+    return (size_t)snprintf(out + used, PATH_MAX - used, "/%s", slash == NULL ? path : slash + 1) <
+           PATH_MAX - used;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    char name_a[PATH_MAX], name_b[PATH_MAX];
+
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return strcmp(a, b) == 0;
+    const bool a_exists = stat(a, &of_a) == 0, b_exists = stat(b, &of_b) == 0;
+    if (a_exists != b_exists) return false;
+    if (a_exists) return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+    return future_name(name_a, a) && future_name(name_b, b) && strcmp(name_a, name_b) == 0;
+}
+
+cuzk_status cli_files_apart(struct task *t, const char *const *outputs, size_t output_count,
+                            const char *const *inputs, size_t input_count)
+{
+    for (size_t i = 0; i < output_count; i++) {
+        for (size_t k = i + 1; outputs[i] != NULL && k < output_count; k++)
+            if (outputs[k] != NULL && same_file(outputs[i], outputs[k]))
+                return FAIL(t, CUZK_INVALID_ARGUMENT,
+                            "the outputs '%s' and '%s' are one file: one would overwrite the other",
+                            outputs[i], outputs[k]);
+        for (size_t k = 0; outputs[i] != NULL && k < input_count; k++)
+            if (inputs[k] != NULL && strcmp(inputs[k], "-") != 0 && same_file(outputs[i], inputs[k]))
+                return FAIL(t, CUZK_INVALID_ARGUMENT, "the output '%s' would overwrite the input '%s'",
+                            outputs[i], inputs[k]);
+    }
+    return CUZK_OK;
+}
+
+int cli_finish(int exit_code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
+    fprintf(stderr, "cuzk: error: standard output could not be written: %s\n", strerror(errno));
+    return exit_code != 0 ? exit_code : cuzk_status_exit_code(CUZK_IO);
 }
 
 void cli_warn(const char *format, ...)

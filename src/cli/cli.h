@@ -28,6 +28,20 @@ int cli_fail_task(const struct task *t); /* the same for argument errors */
 
 /** Prints a result object with --json and drops it. */
 void cli_print_json(json_t *object);
+json_t *cli_json_text(
+    const char
+        *text); /* a string; in one that is not UTF-8 (a path may be anything) '?' for what is not ASCII */
+
+/** Whether it goes to standard output, where nothing else may then go. */
+bool cli_is_stdout(const char *path);
+
+/** Refuses outputs that are one file, under whatever names, or are one of the inputs: each is replaced whole, so that a slip of the
+ * hand would cost a key.  NULL entries are skipped. */
+cuzk_status cli_files_apart(struct task *t, const char *const *outputs, size_t output_count,
+                            const char *const *inputs, size_t input_count) MUST_CHECK;
+
+/** The last thing: code, or that of an input or output error if what was printed did not arrive. */
+int cli_finish(int exit_code);
 
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2); /* standard error, unless --quiet */
 

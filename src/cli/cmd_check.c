@@ -4,19 +4,24 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Checks everything about a proving key that can be checked without its secrets: every point is on its curve and in the\n"
-    "subgroup, the copies of beta, delta and B in G1 and G2 agree, and, with --vkey, the key belongs to that verification key.\n"
+    "Checks everything about a proving key that can be checked without its secrets: every point is on its "
+    "curve and in the\n"
+    "subgroup, the copies of beta, delta and B in G1 and G2 agree, and, with --vkey, the key belongs to that "
+    "verification key.\n"
     "A success is remembered by the file's digest and identity, so that prove stops warning.\n"
     "\n"
-    "What no check can tell is whether somebody knows the key's trapdoor: only its ceremony's transcript can.";
+    "What no check can tell is whether somebody knows the key's trapdoor: only its ceremony's transcript "
+    "can.";
 
 int cmd_check(int argc, char **argv)
 {
     const char *key_path = NULL, *vk_path = NULL, *r1cs_path = NULL;
     bool forget = false;
     const struct option_row options[] = {
-        { "--vkey", OPTION_TEXT, &vk_path, 0, 0, "FILE", "a verification key that the key has to agree with" },
-        { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE", "the circuit's constraints (needed with .params)" },
+        { "--vkey", OPTION_TEXT, &vk_path, 0, 0, "FILE",
+          "a verification key that the key has to agree with" },
+        { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
+          "the circuit's constraints (needed with .params)" },
         { "--no-remember", OPTION_FLAG, &forget, 0, 0, NULL, "do not note the result" },
         CLI_COMMON_OPTIONS,
     };
@@ -52,14 +57,17 @@ int cmd_check(int argc, char **argv)
     cuzk_key_describe(key, &info);
     points = info.points_a + 2 * info.points_b + info.points_l + info.points_h + info.points_ic;
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "status", "OK", "key", key_path, "layout", info.layout, "curve",
-                                 info.curve, "points_a", (json_int_t)info.points_a, "points_b", (json_int_t)info.points_b, "points_l",
-                                 (json_int_t)info.points_l, "points_h", (json_int_t)info.points_h, "points_ic", (json_int_t)info.points_ic, "check_ms",
-                                 clock_ms_since(start)));
+        cli_print_json(json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f}", "status", "OK", "key",
+                                 cli_json_text(key_path), "layout", info.layout, "curve", info.curve,
+                                 "points_a", (json_int_t)info.points_a, "points_b", (json_int_t)info.points_b,
+                                 "points_l", (json_int_t)info.points_l, "points_h", (json_int_t)info.points_h,
+                                 "points_ic", (json_int_t)info.points_ic, "check_ms", clock_ms_since(start)));
     else if (!cli.quiet)
-        printf("%s: sound.  %llu points of %s checked in %.0f ms (a %llu, b %llu twice, l %llu, h %llu, ic %llu)\n", key_path,
-               (unsigned long long)points, info.curve, clock_ms_since(start), (unsigned long long)info.points_a,
-               (unsigned long long)info.points_b, (unsigned long long)info.points_l, (unsigned long long)info.points_h,
+        printf("%s: sound.  %llu points of %s checked in %.0f ms (a %llu, b %llu twice, l %llu, h %llu, ic "
+               "%llu)\n",
+               key_path, (unsigned long long)points, info.curve, clock_ms_since(start),
+               (unsigned long long)info.points_a, (unsigned long long)info.points_b,
+               (unsigned long long)info.points_l, (unsigned long long)info.points_h,
                (unsigned long long)info.points_ic);
     goto out;
 failed:

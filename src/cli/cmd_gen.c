@@ -49,10 +49,11 @@ static int run(const cuzk_c1_options *o, const char *path, bool wrapped)
     if (cuzk_c1_generate(&c1, context, o, &watch, &error) != CUZK_OK ||
         cuzk_c1_save(c1, path, wrapped, &error) != CUZK_OK)
         exit_code = cli_fail(&error);
-    else if (cli.json)
-        cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "c1", path, "proof_type",
-                                 o->proof_type, "sparse", o->sparse, "ms", clock_ms_since(start)));
-    else if (!cli.quiet && strcmp(path, "-") != 0)
+    else if (cli.json && !cli_is_stdout(path))
+        cli_print_json(json_pack("{s:s, s:o, s:s, s:b, s:f}", "status", "OK", "c1", cli_json_text(path),
+                                 "proof_type", o->proof_type, "sparse", o->sparse, "ms",
+                                 clock_ms_since(start)));
+    else if (!cli.quiet && !cli_is_stdout(path))
         printf("%s: %s, miner %llu, sector %llu, made in %.1f s\n", path, o->proof_type,
                (unsigned long long)o->miner, (unsigned long long)o->sector, clock_ms_since(start) * 1e-3);
     cuzk_c1_close(c1);

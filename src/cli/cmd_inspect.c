@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Tells what FILE is: its kind, curve, protocol and counts, from its contents alone (names do not matter).  Knows .zkey,\n"
+    "Tells what FILE is: its kind, curve, protocol and counts, from its contents alone (names do not "
+    "matter).  Knows .zkey,\n"
     ".wtns, .r1cs, .ptau, .params, .vk, snarkjs's JSON files, proofs of 192 bytes and trapdoors.";
 
 int cmd_inspect(int argc, char **argv)
@@ -25,8 +26,8 @@ int cmd_inspect(int argc, char **argv)
     info.size = sizeof info;
     if (cuzk_inspect(&info, path, &error) != CUZK_OK) return cli_fail(&error);
     if (cli.json) {
-        json_t *o = json_pack("{s:s, s:s, s:s, s:I}", "status", "OK", "path", path, "kind", info.kind_name, "bytes",
-                              (json_int_t)info.bytes);
+        json_t *o = json_pack("{s:s, s:o, s:s, s:I}", "status", "OK", "path", cli_json_text(path), "kind",
+                              info.kind_name, "bytes", (json_int_t)info.bytes);
         if (info.curve[0]) json_object_set_new(o, "curve", json_string(info.curve));
         if (info.protocol[0]) json_object_set_new(o, "protocol", json_string(info.protocol));
         json_t *counts = json_object();
@@ -36,7 +37,8 @@ int cmd_inspect(int argc, char **argv)
         cli_print_json(o);
         return 0;
     }
-    printf("%s\n  %-14s %s (%llu bytes)\n", info.kind_name, "size", cli_bytes(info.bytes), (unsigned long long)info.bytes);
+    printf("%s\n  %-14s %s (%llu bytes)\n", info.kind_name, "size", cli_bytes(info.bytes),
+           (unsigned long long)info.bytes);
     if (info.protocol[0]) printf("  %-14s %s\n", "protocol", info.protocol);
     if (info.curve[0]) printf("  %-14s %s\n", "curve", info.curve);
     for (unsigned i = 0; i < info.count_count; i++)

@@ -63,10 +63,11 @@ static void report_proof(const cuzk_c1_info *info, const cuzk_porep_key_info *ke
                          double ms)
 {
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:I, s:f}", "status", "OK", "proof", path,
-                                 "proof_type", info->proof_type, "partitions", (int)info->partitions,
-                                 "verified", 1, "development_key", key->development, "memory_bytes",
-                                 (json_int_t)(key->shared_bytes + key->proof_bytes), "prove_ms", ms));
+        cli_print_json(json_pack("{s:s, s:o, s:s, s:i, s:b, s:b, s:I, s:f}", "status", "OK", "proof",
+                                 cli_json_text(path), "proof_type", info->proof_type, "partitions",
+                                 (int)info->partitions, "verified", 1, "development_key", key->development,
+                                 "memory_bytes", (json_int_t)(key->shared_bytes + key->proof_bytes),
+                                 "prove_ms", ms));
     else if (!cli.quiet && strcmp(path, "-"))
         printf("%s: %u partition%s of %s proved and verified in %.1f s\n", path, info->partitions,
                info->partitions == 1 ? "" : "s", info->proof_type, ms * 1e-3);

@@ -3,19 +3,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-    "Proves that WITNESS satisfies the circuit of KEY.  The proof is verified before anything is written; a witness that does\n"
-    "not satisfy the circuit gives an error and no file.  Randomness is fresh from the operating system, so two runs give two\n"
-    "different proofs of the same statement.\n"
-    "\n"
-    "KEY is a Groth16 .zkey (snarkjs, either curve) or bellman parameters (.params); the latter need the constraints: --r1cs.\n"
-    "PROOF and PUBLIC are what snarkjs writes: any snarkjs verifier takes them.";
+static const char help[] = "Proves that WITNESS satisfies the circuit of KEY.  The proof is verified before "
+                           "anything is written; a witness that does\n"
+                           "not satisfy the circuit gives an error and no file.  Randomness is fresh from "
+                           "the operating system, so two runs give two\n"
+                           "different proofs of the same statement.\n"
+                           "\n"
+                           "KEY is a Groth16 .zkey (snarkjs, either curve) or bellman parameters (.params); "
+                           "the latter need the constraints: --r1cs.\n"
+                           "PROOF and PUBLIC are what snarkjs writes: any snarkjs verifier takes them.";
 
 static bool parse_encoding(struct task *t, const char *text, cuzk_encoding *out)
 {
-    if (!strcmp(text, "json")) *out = CUZK_JSON;
-    else if (!strcmp(text, "compressed")) *out = CUZK_COMPRESSED;
-    else if (!strcmp(text, "raw")) *out = CUZK_RAW;
+    if (!strcmp(text, "json"))
+        *out = CUZK_JSON;
+    else if (!strcmp(text, "compressed"))
+        *out = CUZK_COMPRESSED;
+    else if (!strcmp(text, "raw"))
+        *out = CUZK_RAW;
     else {
         FAIL(t, CUZK_INVALID_ARGUMENT, "--format takes json, compressed or raw, not '%s'", text);
         return false;
@@ -23,36 +28,43 @@ static bool parse_encoding(struct task *t, const char *text, cuzk_encoding *out)
     return true;
 }
 
-static void report(const cuzk_key *key, const cuzk_proof *proof, const char *proof_path, const char *public_path)
+static void report(const cuzk_key *key, const cuzk_proof *proof, const char *proof_path,
+                   const char *public_path)
 {
     cuzk_timings tm = CUZK_TIMINGS_INIT;
     cuzk_key_info info = CUZK_KEY_INFO_INIT;
     cuzk_proof_timings(proof, &tm);
     cuzk_key_describe(key, &info);
+    if (cli_is_stdout(proof_path) || cli_is_stdout(public_path)) return;
     if (cli.json) {
-        cli_print_json(json_pack("{s:s, s:s, s:s, s:s, s:I, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}", "status", "OK",
-                                 "proof", proof_path, "public", public_path, "curve", info.curve, "domain",
-                                 (json_int_t)info.domain_size, "verified", 1, "timings_ms", "witness", tm.witness_ms, "eval",
-                                 tm.eval_ms, "quotient", tm.quotient_ms, "msm_a", tm.msm_ms[0], "msm_b1", tm.msm_ms[1],
-                                 "msm_b2", tm.msm_ms[2], "msm_l", tm.msm_ms[3], "msm_h", tm.msm_ms[4], "assemble",
-                                 tm.assemble_ms, "verify", tm.verify_ms, "total", tm.total_ms));
+        cli_print_json(json_pack(
+            "{s:s, s:o, s:o, s:s, s:I, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
+            "status", "OK", "proof", cli_json_text(proof_path), "public", cli_json_text(public_path), "curve",
+            info.curve, "domain", (json_int_t)info.domain_size, "verified", 1, "timings_ms", "witness",
+            tm.witness_ms, "eval", tm.eval_ms, "quotient", tm.quotient_ms, "msm_a", tm.msm_ms[0], "msm_b1",
+            tm.msm_ms[1], "msm_b2", tm.msm_ms[2], "msm_l", tm.msm_ms[3], "msm_h", tm.msm_ms[4], "assemble",
+            tm.assemble_ms, "verify", tm.verify_ms, "total", tm.total_ms));
         return;
     }
-    if (cli.quiet || !strcmp(proof_path, "-") || !strcmp(public_path, "-")) return;
-    printf("proved and verified in %.1f ms (%s, domain %llu): constraints %.1f, quotient %.1f, MSM A %.1f B1 %.1f B2 %.1f L %.1f H %.1f, "
+    if (cli.quiet) return;
+    printf("proved and verified in %.1f ms (%s, domain %llu): constraints %.1f, quotient %.1f, MSM A %.1f B1 "
+           "%.1f B2 %.1f L %.1f H %.1f, "
            "verification %.1f\n",
-           tm.total_ms, info.curve, (unsigned long long)info.domain_size, tm.eval_ms, tm.quotient_ms, tm.msm_ms[0],
-           tm.msm_ms[1], tm.msm_ms[2], tm.msm_ms[3], tm.msm_ms[4], tm.verify_ms);
+           tm.total_ms, info.curve, (unsigned long long)info.domain_size, tm.eval_ms, tm.quotient_ms,
+           tm.msm_ms[0], tm.msm_ms[1], tm.msm_ms[2], tm.msm_ms[3], tm.msm_ms[4], tm.verify_ms);
 }
 
 int cmd_prove(int argc, char **argv)
 {
-    const char *key_path = NULL, *witness_path = NULL, *proof_path = "proof.json", *public_path = "public.json";
+    const char *key_path = NULL, *witness_path = NULL, *proof_path = "proof.json",
+               *public_path = "public.json";
     const char *r1cs_path = NULL, *format = "json";
     uint64_t timeout_ms = 0;
     const struct option_row options[] = {
-        { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE", "the circuit's constraints: needed with .params, and names an unsatisfied row" },
-        { "--format", OPTION_TEXT, &format, 0, 0, "F", "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
+        { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
+          "the circuit's constraints: needed with .params, and names an unsatisfied row" },
+        { "--format", OPTION_TEXT, &format, 0, 0, "F",
+          "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 86400000, "N", "give up after N milliseconds" },
         CLI_COMMON_OPTIONS,
     };
@@ -69,13 +81,14 @@ int cmd_prove(int argc, char **argv)
     struct task t;
     cuzk_encoding encoding = CUZK_JSON;
     task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK ||
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) !=
+            CUZK_OK ||
         !parse_encoding(&t, format, &encoding))
         return cli_fail_task(&t);
-    if (!strcmp(proof_path, public_path) && strcmp(proof_path, "/dev/null")) {
-        FAIL(&t, CUZK_INVALID_ARGUMENT, "PROOF and PUBLIC are both '%s': one would overwrite the other", proof_path);
+    const char *const outputs[] = { proof_path, public_path }, *const inputs[] = { key_path, witness_path,
+                                                                                   r1cs_path };
+    if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);
-    }
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;
@@ -95,7 +108,8 @@ int cmd_prove(int argc, char **argv)
     if (cuzk_witness_open(&witness, witness_path, &error) != CUZK_OK) goto failed;
     cuzk_key_describe(key, &info);
     if (!info.checked)
-        cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)", key_path, key_path);
+        cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)",
+                 key_path, key_path);
     if (cuzk_prove(&proof, &publics, context, key, witness, &watch, &error) != CUZK_OK) goto failed;
     /* The proof goes last: where it stands, its public inputs stand too. */
     if (cuzk_publics_save(publics, public_path, &error) != CUZK_OK) goto failed;

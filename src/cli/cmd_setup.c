@@ -74,6 +74,9 @@ int cmd_setup(int argc, char **argv)
     }
     setup.vk_path = vk_path;
     setup.trapdoor_path = trapdoor_path;
+    const char *const outputs[] = { key_path, vk_path, trapdoor_path }, *const inputs[] = { r1cs_path };
+    if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
+        return cli_fail_task(&t);
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;
@@ -89,8 +92,9 @@ int cmd_setup(int argc, char **argv)
                 "cuzk: warning: %s is an INSECURE DEVELOPMENT KEY: whoever made it can forge proofs%s%s\n",
                 key_path, trapdoor_path ? "; its secrets are in " : "", trapdoor_path ? trapdoor_path : "");
         if (cli.json)
-            cli_print_json(json_pack("{s:s, s:s, s:s, s:b, s:f}", "status", "OK", "key", key_path, "layout",
-                                     layout, "insecure", 1, "setup_ms", clock_ms_since(start)));
+            cli_print_json(json_pack("{s:s, s:o, s:s, s:b, s:f}", "status", "OK", "key",
+                                     cli_json_text(key_path), "layout", layout, "insecure", 1, "setup_ms",
+                                     clock_ms_since(start)));
         else if (!cli.quiet)
             printf("%s made in %.1f s\n", key_path, clock_ms_since(start) * 1e-3);
     }

@@ -1,5 +1,6 @@
 /* cuzk: the command line.  Splits off the command's name (snarkjs's spellings too) and runs it. */
 #include "cli/cli.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static const struct command *match(int argc, char **argv, int *words)
     return c;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_help();
@@ -122,4 +123,12 @@ int main(int argc, char **argv)
     task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
                     nearest >= 0 ? advice : "cuzk --help lists the commands");
     return cli_fail_task(&t);
+}
+
+int main(int argc, char **argv)
+{
+    signal(
+        SIGXFSZ,
+        SIG_IGN); /* a limit on file sizes is then an error like a full disk, and no half-written file stays */
+    return cli_finish(run(argc, argv));
 }

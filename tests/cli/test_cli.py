@@ -309,8 +309,110 @@ def output_problems():
     p = expect(0, "prove", f.key, f.wtns, "-", f.dir / "o.json", "--quiet")
     check(json.loads(p.stdout)["protocol"] == "groth16", "no proof on standard output")
     expect(0, "prove", f.key, "-", f.dir / "p.json", f.dir / "o.json", stdin=f.wtns.read_bytes())
-    leftovers = [n for n in os.listdir(f.dir) if "tmp" in n.lower()]
+    p = expect(0, "prove", f.key, f.wtns, "-", f.dir / "o.json", "--quiet", "--json")
+    check(json.loads(p.stdout)["protocol"] == "groth16", "--json adds to a proof on standard output")
+    leftovers = [n for n in os.listdir(f.dir) if n.endswith(".part")]
     check(not leftovers, f"temporary files left: {leftovers}")
+
+
+@case
+def outputs_do_not_overwrite_inputs_or_each_other():
+    f = fixture()
+    d = WORK / "apart"
+    (d / "sub").mkdir(parents=True)
+    for name, of in (("k.zkey", f.key), ("w.wtns", f.wtns), ("c.r1cs", f.r1cs)):
+        shutil.copy(of, d / name)
+    before = {n: (d / n).read_bytes() for n in ("k.zkey", "w.wtns", "c.r1cs")}
+    os.symlink("k.zkey", d / "link")
+    os.link(d / "k.zkey", d / "second-name")
+    os.symlink("sub", d / "sub2")
+    for a, b in (("k.zkey", "q"), ("q", "w.wtns"), ("link", "q"), ("second-name", "q"), ("./q", "q"), ("sub/q", "sub2/q"), ("sub/../q", "q"),
+                 (d / "q", "q")):
+        expect(2, "prove", "k.zkey", "w.wtns", a, b, cwd=d, has="overwrite")
+    expect(2, "prove", "k.zkey", "w.wtns", "p", "c.r1cs", "--r1cs", "c.r1cs", cwd=d, has="overwrite")
+    expect(2, "vkey", "k.zkey", "link", cwd=d, has="overwrite")
+    expect(2, "setup", "--dev", "c.r1cs", "./c.r1cs", cwd=d, has="overwrite")
+    expect(2, "setup", "--dev", "c.r1cs", "n.zkey", "--vkey", "n.zkey", cwd=d, has="overwrite")
+    expect(2, "setup", "--dev", "c.r1cs", "n.zkey", "--trapdoor", "sub2/../n.zkey", cwd=d, has="overwrite")
+    check(before == {n: (d / n).read_bytes() for n in before}, "an input was changed")
+    check(sorted(os.listdir(d)) == ["c.r1cs", "k.zkey", "link", "second-name", "sub", "sub2", "w.wtns"], f"files were written: {os.listdir(d)}")
+    expect(0, "prove", "k.zkey", "w.wtns", "/dev/null", "/dev/null", cwd=d)
+    expect(0, "setup", "--dev", "c.r1cs", "link", cwd=d)  # through a link, as prove does
+    check((d / "link").is_symlink() and (d / "k.zkey").read_bytes() != before["k.zkey"], "the link was replaced, not its file")
+
+
+@case
+def what_cannot_be_written_is_exit_4_and_leaves_nothing():
+    f = fixture()
+    d = WORK / "full"
+    d.mkdir()
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            for args in (["inspect", f.key], ["inspect", f.key, "--json"], ["--help"], ["prove", "--help"]):
+                p = subprocess.run([CUZK, *map(str, args)], stdout=full, stderr=subprocess.PIPE, timeout=60, env=ENV)
+                check(p.returncode == 4 and b"standard output" in p.stderr, f"{args} on a full device: exit {p.returncode}")
+        expect(4, "vkey", f.key, "/dev/full", has=["/dev/full", "free space"])
+    limit = "ulimit -f 1; exec \"$0\" \"$@\""  # 1 KiB, or 512 bytes
+    for args in (["setup", "--dev", f.r1cs, d / "k.zkey"], ["vkey", f.key, d / "vk.json"]):
+        p = subprocess.run(["bash", "-c", limit, CUZK, *map(str, args)], capture_output=True, timeout=60, env=ENV)
+        check(p.returncode == 4, f"{args} beyond a limit on file sizes: exit {p.returncode} {p.stderr.decode()}")
+    expect(4, "setup", "--dev", f.r1cs, d / "k.zkey", "--vkey", d / "no/such/vk.json", has="no/such/vk.json")
+    check(os.listdir(d) == [], f"left behind: {os.listdir(d)}")
+    for target in ("/dev/null", d):
+        expect(2, "setup", "--dev", f.r1cs, target, has="not a plain file")
+    check(stat.S_ISCHR(os.stat("/dev/null").st_mode), "/dev/null was replaced")
+
+
+@case
+def strange_files_are_refused():
+    f = fixture()
+    d = WORK / "strange"
+    d.mkdir()
+    os.symlink("round", d / "round")
+    for path, code, word in ((d, 4, "directory"), (d / "round", 4, "circle"), (d / "none", 4, "No such file"), ("/dev/zero", 5, "goes on"),
+                             (d / "round" / "x", 4, "")):
+        expect(code, "inspect", path, has=[str(path), word])
+        expect(code, "prove", path, f.wtns, d / "p", d / "q", has=word)
+        expect(code, "prove", f.key, path, d / "p", d / "q", has=word)
+        expect(code, "verify", f.vk, f.public, path, has=word)
+    expect(3, "inspect", "/dev/null", has="empty")
+    check(os.listdir(d) == ["round"], f"left behind: {os.listdir(d)}")
+    name = os.fsencode(d) + b"/caf\xe9.zkey"
+    shutil.copy(f.key, name)
+    for args, code in ((["inspect"], 0), (["check", "--no-remember"], 0), (["plan"], 0), (["vkey"], 2), (["setup", "--dev"], 3)):
+        p = subprocess.run([CUZK, *args, name, "--json", "--quiet"] + ([name] if code == 2 else [d / "x"] if code == 3 else []),
+                           capture_output=True, timeout=60, env=ENV)
+        check(p.returncode == code and "caf?.zkey" in json.dumps(json.loads(p.stdout)), f"{args} on a name that is not UTF-8: {p}")
+
+
+@case
+def counts_that_ask_for_all_memory_are_refused():
+    """A small file of a circuit of 2^32 - 1 wires, and a sparse key of 2^28 rows."""
+    f = fixture()
+    r1cs = bytearray(f.r1cs.read_bytes())
+    offset, _ = sections(r1cs)[1]
+    struct.pack_into("<I", r1cs, offset + 36, 0xFFFFFFFF)
+    p = expect(5, "setup", "--dev", write(f.dir / "huge.r1cs", bytes(r1cs)), f.dir / "huge.zkey", has=["huge.r1cs", "bytes of memory"])
+    check(not (f.dir / "huge.zkey").exists(), p.text)
+
+
+@case
+def sections_beyond_4_gib():
+    """A sparse file: an unknown section of 5 GiB before the others, then a key whose points lie beyond 4 GiB."""
+    f = fixture()
+    parts = split(f.key.read_bytes())
+    big = f.dir / "beyond.zkey"
+    with open(big, "wb") as out:
+        out.write(b"zkey" + struct.pack("<IIIQ", 1, len(parts) + 1, 99, 5 << 30))
+        out.seek(5 << 30, os.SEEK_CUR)
+        for kind, data in parts:
+            out.write(struct.pack("<IQ", kind, len(data)) + data)
+    expect(0, "prove", big, f.wtns, f.dir / "beyond.json", f.dir / "beyond-public.json")
+    expect(0, "verify", f.vk, f.dir / "beyond-public.json", f.dir / "beyond.json")
+    expect(0, "inspect", big, has="5368")
+    os.truncate(big, os.path.getsize(big) - 1)
+    expect(3, "prove", big, f.wtns, f.dir / "cut.json", f.dir / "cut-public.json", has=["beyond.zkey", "byte 53", "section"])
+    big.unlink()
 
 
 @case
