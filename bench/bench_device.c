@@ -17,7 +17,10 @@
 
 extern const struct backend backend_cuda;
 
-enum { RUNS = 7, THREADS = 16 };
+enum { RUNS_MAX = 15, THREADS = 16 };
+
+static int runs = 7;         /* BENCH_RUNS */
+static const char *only;     /* BENCH_ONLY: cases whose name contains it */
 
 static struct task task;
 static struct device *device;
@@ -108,6 +111,8 @@ struct target {
     const char *peer_name;
 };
 
+static bool case_wanted(const char *name) { return !only || strstr(name, only); }
+
 static int by_value(const void *x, const void *y)
 {
     const double a = *(const double *)x, c = *(const double *)y;
@@ -177,8 +182,9 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
     uint64_t most = 0;
     for (size_t i = 0; i < n; i++) {
         const uint64_t count = cases[i].count ? cases[i].count : (uint64_t)1 << cases[i].log2;
-        if (count > most) most = count;
+        if (count > most && case_wanted(cases[i].label)) most = count;
     }
+    if (most == 0) return;
     struct fr_int *logs = malloc(most * 32), *scalars = malloc(most * 32);
     struct buffer points = take(most * group->aff_bytes), sc = take(most * 32);
     fill(c, logs, most, 1, true);
@@ -190,10 +196,11 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
     for (size_t i = 0; i < n; i++) {
         const uint64_t count = cases[i].count ? cases[i].count : (uint64_t)1 << cases[i].log2;
         struct msm_plan plan;
+        if (!case_wanted(cases[i].label)) continue;
         OK(b->msm_plan(&plan, &task, device, c, g, count));
         struct buffer ws = take(plan.workspace_bytes);
         struct g_jac got, expected;
-        double ms[RUNS];
+        double ms[RUNS_MAX];
         bool good = true;
         struct dot d = { .c = c, .x = logs, .y = scalars };
         split(dot_part, &d, count);
@@ -203,7 +210,7 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
         c->fr.to_int(&k_int, &sum);
         group->jac_from_aff(&expected, &group->generator);
         group->jac_mul(&expected, &expected, &k_int);
-        for (int k = -1; k < RUNS; k++) {
+        for (int k = -1; k < runs; k++) {
             memset(&got, 0xee, sizeof got);
             const uint64_t t0 = clock_now_ns();
             OK(b->msm(stream, &task, &plan, &got, &points, 0, &sc, 0, NULL, &ws));
@@ -214,7 +221,7 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
         char name[64], note[64];
         snprintf(name, sizeof name, "msm %s %s %s", c->name, group->name, cases[i].label);
         snprintf(note, sizeof note, "%u windows of %u, %u groups, %.1f GB", plan.window_count, plan.window_bits, (unsigned)plan.block_count, (double)plan.workspace_bytes * 1e-9);
-        report(name, ms, RUNS, good, cases[i].target, note);
+        report(name, ms, runs, good, cases[i].target, note);
         b->buffer_give(&ws);
     }
     b->buffer_give(&points);
@@ -274,14 +281,17 @@ static struct fr point_of(const struct domain *d, uint64_t i, bool coset)
 static void ntt_case(const struct curve *c, unsigned log2, bool ordered, struct target target)
 {
     struct domain d;
+    char name[64];
+    snprintf(name, sizeof name, "ntt %s 2^%u%s", c->name, log2, ordered ? " ordered" : "");
+    if (!case_wanted(name)) return;
     OK(domain_init(&d, &task, c, ROOT_BELLMAN, log2));
     struct fr *in = malloc(d.size * 32);
     struct buffer data = take(d.size * 32), saved = take(d.size * 32);
     fill(c, (struct fr_int *)in, d.size, 3, false); /* any canonical words are some element's Montgomery form */
     OK(b->upload(stream, &task, &saved, 0, in, d.size * 32));
-    double ms[RUNS];
+    double ms[RUNS_MAX];
     bool good = true;
-    for (int k = -1; k < RUNS; k++) {
+    for (int k = -1; k < runs; k++) {
         CU_COPY(&data, &saved, d.size * 32);
         OK(b->stream_sync(stream, &task));
         const uint64_t t0 = clock_now_ns();
@@ -305,9 +315,7 @@ static void ntt_case(const struct curve *c, unsigned log2, bool ordered, struct 
         good = good && memcmp(in, out, d.size * 32) == 0;
         free(out);
     }
-    char name[64];
-    snprintf(name, sizeof name, "ntt %s 2^%u%s", c->name, log2, ordered ? " ordered" : "");
-    report(name, ms, RUNS, good, target, "");
+    report(name, ms, runs, good, target, "");
     b->buffer_give(&data);
     b->buffer_give(&saved);
     free(in);
@@ -317,6 +325,9 @@ static void quotient_case(const struct curve *c, unsigned log2, struct target ta
 {
     struct domain d;
     struct quotient_plan plan;
+    char name[64];
+    snprintf(name, sizeof name, "a, b -> e %s 2^%u", c->name, log2);
+    if (!case_wanted(name)) return;
     OK(domain_init(&d, &task, c, ROOT_BELLMAN, log2));
     OK(b->quotient_plan(&plan, &task, device, &d, QUOTIENT_COSET_PRODUCT));
     struct fr *p[2];
@@ -329,9 +340,9 @@ static void quotient_case(const struct curve *c, unsigned log2, struct target ta
         OK(b->upload(stream, &task, &saved[k], 0, p[k], d.size * 32));
         OK(b->ntt(stream, &task, &d, &saved[k], false, false));
     }
-    double ms[RUNS];
+    double ms[RUNS_MAX];
     bool good = true;
-    for (int k = -1; k < RUNS; k++) {
+    for (int k = -1; k < runs; k++) {
         for (int i = 0; i < 2; i++) CU_COPY(&v[i], &saved[i], d.size * 32);
         OK(b->stream_sync(stream, &task));
         const uint64_t t0 = clock_now_ns();
@@ -349,9 +360,7 @@ static void quotient_case(const struct curve *c, unsigned log2, struct target ta
             good = good && memcmp(&got, &e_int, 32) == 0;
         }
     }
-    char name[64];
-    snprintf(name, sizeof name, "a, b -> e %s 2^%u", c->name, log2);
-    report(name, ms, RUNS, good, target, "");
+    report(name, ms, runs, good, target, "");
     for (int k = 0; k < 2; k++) {
         b->buffer_give(&v[k]);
         b->buffer_give(&saved[k]);
@@ -373,6 +382,10 @@ int main(int argc, char **argv)
     task_init(&task);
     if (getenv("BENCH_SEED")) seed = strtoull(getenv("BENCH_SEED"), NULL, 0);
     else OK(rng_bytes(&task, &seed, sizeof seed));
+    if (getenv("BENCH_RUNS")) runs = atoi(getenv("BENCH_RUNS"));
+    if (runs < 1 || runs > RUNS_MAX) runs = 7;
+    only = getenv("BENCH_ONLY");
+    if (getenv("BENCH_ARENA")) o.memory_bytes = strtoull(getenv("BENCH_ARENA"), NULL, 0) << 30; /* GiB; profilers need some memory too */
     OK(b->open(&device, &task, &o));
     OK(b->stream_open(&stream, &task, device));
     b->info(device, &info);

@@ -1,4 +1,12 @@
-/* The CUDA backend: every case on the GPU, with the whole memory and with an arena of 12 GiB. */
+/* The CUDA backend: every case on the GPU, with the whole memory and with an arena of 12 GiB.
+ *
+ *     test_cuda [slow] [PATTERN]    PATTERN: cases whose name matches, in the small arena only (for compute-sanitizer) */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "backend_cases.h"
 
 #include <stdio.h>
@@ -8,6 +16,7 @@
 int main(int argc, char **argv)
 {
     const bool slow = argc > 1 && strcmp(argv[1], "slow") == 0;
+    const char *pattern = argc > 1 + slow ? argv[1 + slow] : NULL;
     const struct backend *b = backend_by_name("cuda");
     struct task t;
     size_t count = 0;
@@ -18,7 +27,8 @@ int main(int argc, char **argv)
     }
     int failed = 0;
     static const uint64_t arenas[] = { 0, (uint64_t)12 << 30 };
-    for (size_t i = 0; i < ARRAY_COUNT(arenas); i++) {
+    if (pattern) cmocka_set_test_filter(pattern);
+    for (size_t i = pattern ? 1 : 0; i < ARRAY_COUNT(arenas); i++) {
         const struct device_options o = { .memory_bytes = arenas[i] };
         failed += backend_cases_run("cuda", MEM_DEVICE, &o, slow);
     }

@@ -7,6 +7,23 @@
 
 #include "base/dialect.h"
 
+#if defined(__CUDACC__)
+#define NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define NOT_UNROLLED
+#endif
+
+/* -1 as a number that ptxas cannot know.  Where it sees that a factor is a negated word, ptxas 13.0 splits every wide product with
+ * that factor in two instructions (half again the multiplier's time); a real product by this hides the negation. */
+#if defined(__CUDACC__)
+static __constant__ uint32_t opaque_in_memory = 0xffffffffu;
+#endif
+#if defined(__CUDA_ARCH__)
+#define opaque_minus_one opaque_in_memory
+#else
+#define opaque_minus_one 0xffffffffu
+#endif
+
 #if !defined(__CUDA_ARCH__)
 static thread_local uint32_t carry_flag;
 DEV_FN uint32_t carry_keep(uint64_t t)

@@ -148,6 +148,9 @@ static cuzk_status device_fill(struct device *d, struct task *t, const struct de
     memcpy(d->name, info.name, sizeof d->name);
     memcpy(d->variant, info.variant, sizeof d->variant);
     d->sm_count = info.unit_count;
+    int shared = 0;
+    CU(t, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)o->index));
+    d->shared_bytes = (size_t)shared;
     TRY(cuda_enter(t, d));
     CU(t, cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
     TRY(cuda_msm_prepare(t));
@@ -186,6 +189,7 @@ static void cuda_info(const struct device *d, struct device_info *out)
     memcpy(out->name, d->name, sizeof out->name);
     memcpy(out->variant, d->variant, sizeof out->variant);
     out->memory_bytes = d->arena_bytes;
+    out->stream_bytes = CUDA_SCRATCH_BYTES;
     out->unit_count = d->sm_count;
 }
 
@@ -328,7 +332,7 @@ static cuzk_status cuda_stream_sync(struct stream *s, struct task *t)
     CU(t, cudaStreamSynchronize(s->handle));
     cuzk_status status = CUZK_OK;
     for (unsigned i = 0; i < s->pending_count; i++) {
-        const cuzk_status one = cuda_msm_finish(t, &s->pending[i], result_at(s, i));
+        const cuzk_status one = cuda_msm_finish(t, s->device, &s->pending[i], result_at(s, i));
         if (status == CUZK_OK) status = one;
     }
     s->pending_count = 0;
@@ -427,6 +431,9 @@ const struct backend backend_cuda = {
     .quotient_plan = cuda_quotient_plan,
     .eval_plan = cuda_eval_plan,
     .eval = cuda_eval,
+    .matrix_bytes = cuda_matrix_bytes,
+    .matrix_upload = cuda_matrix_upload,
+    .eval_resident = cuda_eval_resident,
     .ntt = cuda_ntt,
     .quotient = cuda_quotient,
     .msm = cuda_msm,

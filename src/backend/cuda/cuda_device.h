@@ -13,13 +13,14 @@ enum {
     CUDA_SCRATCH_BYTES = 96 << 20,  /* of a stream: transforms' tables, fixed_base's multiples */
     CUDA_STAGE_BYTES = 8 << 20,     /* one slot through which pageable memory is copied */
     CUDA_STAGE_SLOTS = 2,
-    CUDA_RESULT_BYTES = 32 << 10,   /* one result on its way to the host */
+    CUDA_RESULT_BYTES = 256 << 10,   /* one result on its way to the host */
     CUDA_RESULT_SLOTS = 16,
     CUDA_STREAMS_MAX = 16,
 };
 
 struct device {
     unsigned index, sm_count;
+    size_t shared_bytes;        /* shared memory that one block may have */
     char name[128], variant[64];
     uint8_t *arena;             /* device address */
     uint64_t arena_bytes;
@@ -41,7 +42,7 @@ enum { NTT_PASSES_MAX = 4, NTT_DIRECTIONS = 3 };
 struct ntt_direction {
     const void *inner[NTT_PASS_MAX + 1];    /* by levels of a pass */
     struct ntt_element w8[3];
-    const void *low[NTT_PASSES_MAX], *high[NTT_PASSES_MAX];
+    const void *low[NTT_PASSES_MAX], *high[NTT_PASSES_MAX], *step[NTT_PASSES_MAX], *step_high[NTT_PASSES_MAX];
     uint32_t low_log2[NTT_PASSES_MAX];
     const void *scale, *scale_plain;        /* of the contiguous pass: the coset's powers, and these divided by R; or NULL */
 };
@@ -87,8 +88,8 @@ cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const voi
 /* -- cuda_msm.c -- */
 cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
 cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
-                     size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather, struct buffer *workspace);
-cuzk_status cuda_msm_finish(struct task *t, const struct pending *p, const uint8_t *result);
+                     size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace);
+cuzk_status cuda_msm_finish(struct task *t, const struct device *d, const struct pending *p, const uint8_t *result);
 cuzk_status cuda_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                             const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
 cuzk_status cuda_msm_prepare(struct task *t);
@@ -97,6 +98,10 @@ cuzk_status cuda_msm_prepare(struct task *t);
 cuzk_status cuda_eval_plan(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);
 cuzk_status cuda_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out, const struct csr *m,
                       const struct witness *w, struct buffer *workspace);
+size_t cuda_matrix_bytes(const struct csr *m);
+cuzk_status cuda_matrix_upload(struct stream *s, struct task *t, struct buffer *matrix, const struct csr *m);
+cuzk_status cuda_eval_resident(struct stream *s, struct task *t, const struct eval_plan *p, const struct curve *c, struct buffer *out,
+                               const struct csr *m, const struct buffer *matrix, const struct buffer *w, struct buffer *workspace);
 
 /* -- cuda_ntt.c -- */
 cuzk_status cuda_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);

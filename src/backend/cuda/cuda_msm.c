@@ -10,14 +10,15 @@
 #include <string.h>
 
 enum {
-    WINDOW_MIN = 5, WINDOW_MAX = 23, /* narrow width; with 4 bits the biased scalar could exceed its windows */
+    WINDOW_MIN = 5, WINDOW_MAX = 22, /* narrow width; with 4 bits the biased scalar could exceed its windows */
     LOW_BITS = 9,
     THREADS_A_SM = 256,              /* of the reduction */
+    ITEMS_MAX_LOG2 = 11,             /* of a narrow window, for the sums by bits */
 };
 
 struct group_kernels {
     int (*accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
-    int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+    int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
     int (*fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 };
 
@@ -36,8 +37,10 @@ struct shape {
     uint32_t scalar_bits;       /* sum of the widths */
     uint32_t per_group;         /* windows sorted together */
     uint64_t bucket_count;      /* of all windows */
-    uint32_t seg_log2;
-    size_t xyzz_bytes, bucket_bytes, gather_bytes, reduce_bytes, group_bytes;
+    uint32_t part_max;          /* partitions of a group at most */
+    struct msm_reduction reduction;
+    uint32_t item_log2;         /* items of a narrow window after the reduction's levels: 2^item_log2 */
+    size_t xyzz_bytes, bucket_bytes, reduce_bytes, group_bytes;
 };
 
 static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t first)
@@ -54,7 +57,7 @@ static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t
     g.end = end;
     g.bucket_first = base[0];
     g.bucket_count = base[1] - base[0];
-    g.low_bits = w - 1 < LOW_BITS ? w - 1 : LOW_BITS;
+    g.low_bits = w - 1 < LOW_BITS ? w - 1 : w - 1 > LOW_BITS + 11 ? w - 1 - 11 : LOW_BITS; /* at most 2^11 partitions, 2^12 of a wide window */
     g.part_count = g.bucket_count >> g.low_bits;
     g.count = (uint32_t)count;
     /* a piece: eight times the mean load of a narrow bucket, and few enough that every load has a place in the order */
@@ -78,7 +81,8 @@ static size_t group_carve(struct msm_sort *s, const struct msm_group *g, uint8_t
     CARVE(digits, entries);
     CARVE(part_start, g->part_count + 1);
     CARVE(part_cursor, g->part_count);
-    CARVE(entries, entries);
+    CARVE(entry_point, entries);
+    CARVE(entry_low, entries);
     CARVE(list, entries);
     CARVE(bucket_start, g->bucket_count + 1);
     CARVE(chunks, s->chunk_max);
@@ -103,23 +107,31 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     s->per_group = (windows + groups - 1) / groups;
     s->bucket_count = ((uint64_t)s->windows.narrow + 2 * (windows - s->windows.narrow)) << (s->windows.width - 1);
     s->xyzz_bytes = 2 * c->group[g]->aff_bytes;
-    while (s->seg_log2 < 6 && (s->bucket_count >> (s->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && s->seg_log2 + 1 < s->windows.width)
-        s->seg_log2++;
+    struct msm_reduction *r = &s->reduction;
+    while (r->seg_log2 < 6 && (s->bucket_count >> (r->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && r->seg_log2 + 2 < s->windows.width)
+        r->seg_log2++;
+    s->item_log2 = s->windows.width - 1 - r->seg_log2;
+    while (s->item_log2 > ITEMS_MAX_LOG2) {
+        s->item_log2 -= MSM_REDUCE_EACH_LOG2;
+        r->levels++;
+    }
+    r->jobs = s->windows.narrow * (s->item_log2 + 2) + (windows - s->windows.narrow) * (s->item_log2 + 3);
+    r->parts = s->item_log2 > 8 ? 1u << (s->item_log2 - 8) : 1; /* four rounds of 32 items */
     s->bucket_bytes = round_up(s->bucket_count * s->xyzz_bytes);
-    s->gather_bytes = round_up(4 * count);
-    s->reduce_bytes = round_up(4 * (s->bucket_count >> s->seg_log2) * s->xyzz_bytes) + round_up(windows * c->group[g]->jac_bytes);
+    s->reduce_bytes = round_up((4 * (s->bucket_count >> r->seg_log2) + (uint64_t)r->jobs * (r->parts + 1)) * s->xyzz_bytes) + round_up(r->jobs * c->group[g]->jac_bytes);
     for (uint32_t first = 0; first < windows; first += s->per_group) {
         struct msm_sort arrays;
         const struct msm_group group = group_of(s, count, first);
         const size_t bytes = group_carve(&arrays, &group, NULL) + round_up(group.piece_max * s->xyzz_bytes);
         if (bytes > s->group_bytes) s->group_bytes = bytes;
+        if (group.part_count > s->part_max) s->part_max = group.part_count;
     }
 }
 
-/* Buckets, the gather list, then sorting and reducing, which do not overlap and so share their bytes. */
+/* Buckets, then sorting and reducing, which do not overlap and so share their bytes. */
 static size_t shape_bytes(const struct shape *s)
 {
-    return s->bucket_bytes + s->gather_bytes + (s->group_bytes > s->reduce_bytes ? s->group_bytes : s->reduce_bytes);
+    return s->bucket_bytes + (s->group_bytes > s->reduce_bytes ? s->group_bytes : s->reduce_bytes);
 }
 
 cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
@@ -138,7 +150,7 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
             shape_of(&s, d, c, g, count, windows, groups);
-            if ((s.bucket_count / s.per_group * windows >> LOW_BITS) / windows * s.per_group > MSM_PARTS_MAX - (1u << 13)) continue;
+            if (s.part_max > MSM_PARTS_MAX || 4 * s.part_max > d->shared_bytes) continue; /* their counters are in shared memory */
             if (shape_bytes(&s) > limit) continue;
             /* a mixed addition is 1; the reduction's two additions a bucket cost 1.45 each and reach three quarters of the speed;
              * a group costs some launches, and a bucket its share of the ordering */
@@ -186,67 +198,79 @@ static struct msm_recode recode_of(const struct curve *c, const struct msm_windo
 }
 
 cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
-                     size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
+                     size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace)
 {
     const struct device *d = s->device;
     const struct group *group = p->curve->group[p->group];
     const struct group_kernels *k = kernels_of(p->curve, p->group);
-    uint8_t *pts, *sc, *ws, *result;
+    struct shape shape;
+    uint8_t *pts, *sc, *list = NULL, *ws, *result;
     if (p->count == 0) {
         group->jac_set_inf(out);
         return CUZK_OK;
     }
     TRY(cuda_range(t, d, points, "the points of an MSM", points_offset, p->count * group->aff_bytes, &pts));
     TRY(cuda_range(t, d, scalars, "the scalars of an MSM", scalars_offset, p->count * 32, &sc));
+    if (gather) TRY(cuda_range(t, d, gather, "the gather list of an MSM", 0, p->count * sizeof(uint32_t), &list));
     TRY(cuda_range(t, d, workspace, "the workspace of an MSM", 0, p->workspace_bytes, &ws));
     TRY(cuda_result_slot(s, t, &result));
     TRY(task_poll(t)); /* from here on everything is enqueued: a caller may give the buffers back only after a sync */
     TRY(cuda_enter(t, d));
 
-    struct shape shape;
     shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, (uint32_t)p->block_count);
     const struct msm_recode recode = recode_of(p->curve, &shape.windows);
-    uint8_t *const shared = ws + shape.bucket_bytes + shape.gather_bytes;
-    uint32_t *d_gather = NULL;
-    if (gather) {
-        d_gather = (uint32_t *)(void *)(ws + shape.bucket_bytes);
-        TRY(cuda_upload(s, t, (uint8_t *)d_gather, gather, 4 * p->count));
-    }
-    const size_t windows_bytes = p->window_count * group->jac_bytes;
+    uint8_t *const shared = ws + shape.bucket_bytes;
+    const size_t result_bytes = shape.reduction.jobs * group->jac_bytes;
     for (uint32_t first = 0; first < p->window_count; first += shape.per_group) {
         struct msm_sort sort;
         const struct msm_group g = group_of(&shape, p->count, first);
         const size_t carved = group_carve(&sort, &g, shared);
-        CU(t, msm_launch_sort(&g, &recode, &sort, sc, d_gather, d->sm_count, s->handle));
+        CU(t, msm_launch_sort(&g, &recode, &sort, sc, (const uint32_t *)(const void *)list, d->sm_count, s->handle));
         CU(t, k->accumulate(ws + g.bucket_first * shape.xyzz_bytes, shared + carved, pts, &g, &sort, s->handle));
-        if (first == 0) CU(t, cudaMemcpyAsync(result + windows_bytes, sort.counters, COUNTER_COUNT * 4, cudaMemcpyDeviceToHost, s->handle));
+        if (first == 0) CU(t, cudaMemcpyAsync(result + CUDA_RESULT_BYTES - COUNTER_COUNT * 4, sort.counters, COUNTER_COUNT * 4, cudaMemcpyDeviceToHost, s->handle));
     }
-    uint8_t *const jacobian = shared, *const scratch = shared + round_up(windows_bytes);
-    CU(t, k->reduce(jacobian, scratch, ws, &shape.windows, shape.seg_log2, s->handle));
-    CU(t, cudaMemcpyAsync(result, jacobian, windows_bytes, cudaMemcpyDeviceToHost, s->handle));
+    uint8_t *const jacobian = shared, *const scratch = shared + round_up(result_bytes);
+    CU(t, k->reduce(jacobian, scratch, ws, &shape.windows, &shape.reduction, s->handle));
+    CU(t, cudaMemcpyAsync(result, jacobian, result_bytes, cudaMemcpyDeviceToHost, s->handle));
     s->pending[s->pending_count].plan = *p;
     s->pending[s->pending_count].out = out;
     s->pending_count++;
     return CUZK_OK;
 }
 
-cuzk_status cuda_msm_finish(struct task *t, const struct pending *p, const uint8_t *result)
+static void add_term(const struct group *group, struct g_jac *sum, const uint8_t *result, size_t job)
+{
+    struct g_jac term;
+    memset(&term, 0, sizeof term);
+    memcpy(&term, result + job * group->jac_bytes, group->jac_bytes);
+    if (!group->jac_is_inf(&term)) group->jac_add(sum, sum, &term);
+}
+
+cuzk_status cuda_msm_finish(struct task *t, const struct device *d, const struct pending *p, const uint8_t *result)
 {
     const struct curve *c = p->plan.curve;
     const struct group *group = c->group[p->plan.group];
     uint32_t counters[COUNTER_COUNT];
-    memcpy(counters, result + p->plan.window_count * group->jac_bytes, sizeof counters);
+    memcpy(counters, result + CUDA_RESULT_BYTES - sizeof counters, sizeof counters);
     if (counters[COUNTER_NOT_CANONICAL] != 0)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "%u scalars of an MSM are not below the group's order", counters[COUNTER_NOT_CANONICAL]);
-    const unsigned width = p->plan.window_bits, narrow = p->plan.window_count * (width + 1) - p->plan.scalar_bits;
-    struct g_jac sum, one;
+    struct shape shape;
+    shape_of(&shape, d, c, p->plan.group, p->plan.count, p->plan.window_count, (uint32_t)p->plan.block_count);
+    const unsigned shift = shape.reduction.seg_log2 + MSM_REDUCE_EACH_LOG2 * shape.reduction.levels;
+    struct g_jac sum;
     group->jac_set_inf(&sum);
+    /* from the top bit of the scalars down: double, then add the terms that weigh 2^bit */
+    size_t job = shape.reduction.jobs;
     for (unsigned w = p->plan.window_count; w-- > 0;) {
-        for (unsigned i = 0; i < width + (w >= narrow); i++) group->jac_dbl(&sum, &sum);
-        memset(&one, 0, sizeof one);
-        memcpy(&one, result + w * group->jac_bytes, group->jac_bytes);
-        if (group->jac_is_inf(&one)) group->jac_set_inf(&one);
-        group->jac_add(&sum, &sum, &one);
+        const unsigned wide = w >= shape.windows.narrow, width = shape.windows.width + wide, items = shape.item_log2 + wide;
+        job -= items + 2;
+        for (unsigned bit = width; bit-- > 0;) {
+            group->jac_dbl(&sum, &sum);
+            if (bit >= shift && bit < shift + items) add_term(group, &sum, result, job + 2 + bit - shift);
+            if (bit != 0) continue;
+            add_term(group, &sum, result, job);
+            add_term(group, &sum, result, job + 1);
+        }
     }
     *p->out = sum;
     return CUZK_OK;

@@ -148,6 +148,14 @@ static cuzk_status direction(struct builder *b, struct task *t, struct ntt_direc
             const struct ntt_table high = { .rows_log2 = k, .columns_log2 = s.below[i] - d->low_log2[i],
                                             .step = (uint64_t)1 << (s.above[i] + d->low_log2[i]), .sigma = element(&one) };
             TRY(table(b, t, &d->high[i], &high, &root, &shift));
+            /* w^(l 2^(k - 3)) gamma^(2^(k - 3)): one row, as powers of the root by gamma's part of the table */
+            struct fr gamma_step;
+            c->fr.pow(&gamma_step, gamma ? gamma : &one, (uint64_t)1 << (s.above[i] + k - 3));
+            const struct ntt_table step = { .rows_log2 = d->low_log2[i], .gamma_step = (uint64_t)1 << (s.above[i] + k - 3), .sigma = element(&gamma_step) };
+            TRY(table(b, t, &d->step[i], &step, &root, &root));
+            const struct ntt_table step_high = { .rows_log2 = s.below[i] - d->low_log2[i],
+                                                 .gamma_step = (uint64_t)1 << (s.above[i] + k - 3 + d->low_log2[i]), .sigma = element(&one) };
+            TRY(table(b, t, &d->step_high[i], &step_high, &root, &root));
         }
     }
     if (!scaled) return CUZK_OK;
@@ -173,6 +181,8 @@ static struct ntt_pass pass_of(const struct ntt_direction *d, const struct split
     memcpy(p.w8, d->w8, sizeof p.w8);
     p.low = d->low[i];
     p.high = d->high[i];
+    p.step = d->step[i];
+    p.step_high = d->step_high[i];
     p.low_log2 = d->low_log2[i];
     return p;
 }

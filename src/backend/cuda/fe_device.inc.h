@@ -96,7 +96,8 @@ DEV_FN void CAT(FE, _acc_redc)(uint32_t *e, uint32_t *o)
     FE_CONSTANTS;
     if (K.low_is_one()) {
         const uint32_t t0 = e[0];
-        const uint32_t m = sub_cc(0, t0);
+        const uint32_t m = t0 * opaque_minus_one;
+        (void)sub_cc(0, t0);
         const uint32_t hi = subc(m, 0); /* m (2^32 - 1) = (m - [m > 0]) 2^32 + t0 */
         o[0] = add_cc(o[0], t0);
         o[1] = addc_cc(o[1], hi);
@@ -214,6 +215,28 @@ DEV_FN void fe_dot(fe_t *r, const fe_t *a, const fe_t *b, const fe_t *c, const f
     }
 }
 
+/* r = a b + c d + e f + g h with one reduction.  Only for 12 limbs of 381 bits: (8 + 1) p 2^32 fits the accumulator. */
+DEV_FN void fe_dot4(fe_t *r, const fe_t *a, const fe_t *b, const fe_t *c, const fe_t *d, const fe_t *e4, const fe_t *f, const fe_t *g, const fe_t *h)
+{
+    FE_CONSTANTS;
+    uint32_t x[NL + 2], y[NL + 2], low = 0, *e = x, *o = y;
+    UNROLL for (int k = 0; k < NL; k++) {
+        CAT(FE, _acc_mul)(e, o, low, a->v, b->v[k], k == 0, true, true);
+        CAT(FE, _acc_mul)(e, o, 0, c->v, d->v[k], false, false, false);
+        CAT(FE, _acc_mul)(e, o, 0, e4->v, f->v[k], false, false, false);
+        CAT(FE, _acc_mul)(e, o, 0, g->v, h->v[k], false, false, false);
+        CAT(FE, _acc_redc)(e, o);
+        low = e[1];
+        uint32_t *t = e;
+        e = o;
+        o = t;
+    }
+    CAT(FE, _acc_end)(r, e, o, low);
+    fe_t p2; /* below 2.7 p */
+    UNROLL for (int i = 0; i < NL; i++) p2.v[i] = K.p2[i];
+    fe_sub(r, r, &p2);
+}
+
 /* r = a^2: products of different words once and doubled, then the squares; the low half is reduced and the high half added. */
 DEV_FN void fe_sqr(fe_t *r, const fe_t *a)
 {
@@ -301,17 +324,22 @@ DEV_FN void fe_set_one(fe_t *r)
     UNROLL for (int i = 0; i < NL; i++) r->v[i] = K.one[i];
 }
 
+/* a in [0, 2p) becomes canonical */
+DEV_FN void fe_canon_once(fe_t *a)
+{
+    FE_CONSTANTS;
+    fe_t t;
+    t.v[0] = sub_cc(a->v[0], K.p[0]);
+    UNROLL for (int i = 1; i < NL; i++) t.v[i] = subc_cc(a->v[i], K.p[i]);
+    const uint32_t below = subc(0, 0);
+    fe_select(a, a, &t, below != 0);
+}
+
 /* a in [0, 2p] becomes canonical */
 DEV_FN void fe_canon(fe_t *a)
 {
-    FE_CONSTANTS;
-    UNROLL for (int k = 0; k < 2; k++) {
-        fe_t t;
-        t.v[0] = sub_cc(a->v[0], K.p[0]);
-        UNROLL for (int i = 1; i < NL; i++) t.v[i] = subc_cc(a->v[i], K.p[i]);
-        const uint32_t below = subc(0, 0);
-        fe_select(a, a, &t, below != 0);
-    }
+    fe_canon_once(a);
+    fe_canon_once(a);
 }
 
 /* r = a^(p-2), 0 for 0; a canonical or below 2p where 4p < R.  Not inlined: one copy a kernel. */
@@ -327,9 +355,7 @@ DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
         e[i] = K.p[i] - borrow;
         borrow = K.p[i] < borrow;
     }
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
+    NOT_UNROLLED
     for (int i = 32 * NL - 1; i >= 0; i--) {
         if (K.low_is_one()) fe_canon(&acc);
         fe_mul(&acc, &acc, &acc);
@@ -338,7 +364,7 @@ DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
     *r = acc;
 }
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(CUZK_CUDA_ON_HOST)
 /* 16-byte words of memory, `stride` of them apart; the address must be 16-byte aligned. */
 static __device__ __forceinline__ void fe_read(fe_t *r, const void *from, const int stride)
 {

@@ -8,3 +8,5 @@
 #define fe_read_const CAT(FE, _read_const)
 #define fe_write CAT(FE, _write)
 #define fe_select CAT(FE, _select)
+#define fe_dot4 CAT(FE, _dot4)
+#define fe_canon_once CAT(FE, _canon_once)

@@ -8,3 +8,5 @@
 #undef fe_read_const
 #undef fe_write
 #undef fe_select
+#undef fe_dot4
+#undef fe_canon_once

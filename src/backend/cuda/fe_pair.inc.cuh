@@ -34,17 +34,23 @@ static __device__ __forceinline__ bool fe_is_zero(const fe_t *a)
     return (mine & __shfl_xor_sync(0xffffffffu, mine, 1)) != 0;
 }
 
+/* A product's operands as a lane needs them: a b is own * b0 + other * b1. */
+static __device__ __forceinline__ void CAT(FE, _spread)(fe_t *other, fe_t *b0, fe_t *b1, const fe_t *a, const fe_t *b)
+{
+    const bool odd = CAT(FE, _odd)();
+    CAT(FE, _partner)(other, a);
+    CAT(FE, _partner)(b1, b);
+    fe_select(b0, b1, b, odd);
+    fe_select(b1, b, b1, odd);
+    fe_cneg(b1, b1, !odd);
+}
+
 /* even lane: a0 b0 - a1 b1      odd lane: a1 b0 + a0 b1 */
 static __device__ __forceinline__ void fe_mul(fe_t *r, const fe_t *a, const fe_t *b)
 {
-    fe_t ap, b0, b1;
-    const bool odd = CAT(FE, _odd)();
-    CAT(FE, _partner)(&ap, a);
-    CAT(FE, _partner)(&b1, b);
-    fe_select(&b0, &b1, b, odd);
-    fe_select(&b1, b, &b1, odd);
-    fe_cneg(&b1, &b1, !odd);
-    CAT(BE, _dot)(r, a, &b0, &ap, &b1);
+    fe_t other, b0, b1;
+    CAT(FE, _spread)(&other, &b0, &b1, a, b);
+    CAT(BE, _dot)(r, a, &b0, &other, &b1);
 }
 
 /* even lane: (a0 + a1)(a0 - a1)      odd lane: (2 a1) a0 */
@@ -62,10 +68,17 @@ static __device__ __forceinline__ void fe_sqr(fe_t *r, const fe_t *a)
 
 static __device__ __forceinline__ void fe_dot(fe_t *r, const fe_t *a, const fe_t *b, const fe_t *c, const fe_t *d)
 {
+#if PAIR_NL == 12
+    fe_t ap, b0, b1, cp, d0, d1;
+    CAT(FE, _spread)(&ap, &b0, &b1, a, b);
+    CAT(FE, _spread)(&cp, &d0, &d1, c, d);
+    CAT(BE, _dot4)(r, a, &b0, &ap, &b1, c, &d0, &cp, &d1);
+#else
     fe_t t;
     fe_mul(&t, a, b);
     fe_mul(r, c, d);
     fe_add(r, r, &t);
+#endif
 }
 
 /* 1 / a = conj(a) / (a0^2 + a1^2) */

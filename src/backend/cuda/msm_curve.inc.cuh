@@ -3,13 +3,14 @@
  * Takes  FE, LANES (see xyzz.inc.cuh)   MSM(name)  exported name   MSM_ACC_BLOCKS  resident blocks of 128 threads that the
  * accumulation's registers are fitted to (measured) */
 #include "backend/cuda/msm_kernels.h"
+#if defined(__CUDACC__)
 #include <cuda_runtime.h>
+#endif
 #include "backend/cuda/fe_device_names.h"
 #include "backend/cuda/xyzz.inc.cuh"
 
 #define THREADS 128
-#define MSM_REDUCE_EACH_LOG2 3
-#define MSM_REDUCE_EACH (1u << MSM_REDUCE_EACH_LOG2) /* segments joined by one task of a later level */
+#define MSM_REDUCE_EACH (1u << MSM_REDUCE_EACH_LOG2)
 #define TASKS   (THREADS / LANES)  /* points that a block works on */
 #define TASK    (threadIdx.x / LANES)
 
@@ -20,100 +21,90 @@ static __device__ __forceinline__ void point_fetch(fe_t *x, fe_t *y, const uint8
     fe_read_const(y, p + COORD_BYTES);
 }
 
-/* Entries [i, end) of `list` summed into *sum.  The next point is loaded into registers as soon as its predecessor is consumed.
- * With two lanes a point, a warp runs to its longest list and the finished ones keep their sum. */
-static __device__ __forceinline__ void list_sum(struct xyzz *sum, const uint8_t *points, const uint32_t *list, uint32_t i, uint32_t end)
+/* x = y = 0 stands for infinity: no point of these curves has both zero. */
+static __device__ __forceinline__ bool point_is_inf(const fe_t *x, const fe_t *y)
+{
+    uint32_t w = x->v[0] | y->v[0];
+#if LANES == 1
+    if (w) return false;
+#endif
+    UNROLL for (int i = 1; i < (int)(sizeof(fe_t) / 4); i++) w |= x->v[i] | y->v[i];
+#if LANES == 2
+    w |= __shfl_xor_sync(0xffffffffu, w, 1);
+#endif
+    return w == 0;
+}
+
+/* s += (x, y), when the sum or the point is infinity or the x are equal. */
+static __device__ __forceinline__ void rare_add(struct xyzz *s, const fe_t *x, const fe_t *y, bool inf)
+{
+    struct xyzz t = *s, q;
+    q.x = *x;
+    q.y = *y;
+    fe_set_one(&q.zz);
+    fe_set_one(&q.zzz);
+    if (inf) xyzz_set_inf(&q);
+    xyzz_add_rare(&t, &q);
+    *s = t;
+}
+
+/* Entries [i, end) of `list` summed, 8 M + 2 S each, the last two products with one reduction.  The next point is loaded into
+ * registers as soon as its predecessor is consumed.  An infinite sum has X = 0, so that it shows as equal x.
+ * With two lanes a point a warp runs to its longest list; a pair whose list has ended stores its sum and goes on with numbers that
+ * nobody reads. */
+static __device__ __forceinline__ void list_sum(uint8_t *to, const uint8_t *points, const uint32_t *list, uint32_t i, const uint32_t end)
 {
     struct xyzz s;
     fe_t x, y;
-    bool empty = true;
-    uint32_t rounds = end - i, next = 0;
+    uint32_t next = 0;
     xyzz_set_inf(&s);
+    if (i < end) next = list[i];
+    else if (to) xyzz_write(to, &s);
+    uint32_t rounds = end - i;
 #if LANES == 2
     rounds = __reduce_max_sync(0xffffffffu, rounds);
 #endif
-    if (i < end) next = list[i];
-    if (rounds) point_fetch(&x, &y, points, next);
-#pragma unroll 1
-    for (uint32_t k = 0; k < rounds; k++) {
-        const uint32_t entry = next;
-        const bool live = LANES == 1 || i < end;
+    if (rounds == 0) return;
+    point_fetch(&x, &y, points, next);
+    const bool first_inf = point_is_inf(&x, &y);
+    fe_cneg(&y, &y, next >> 31); /* 2p for 0, so only after the test */
+    if (!first_inf) {
+        s.x = x;
+        s.y = y;
+        fe_set_one(&s.zz);
+        fe_set_one(&s.zzz);
+    }
+    if (i < end) {
         if (++i < end) next = list[i];
-        fe_cneg(&y, &y, entry >> 31);
-        const bool inf = fe_is_zero(&x) && fe_is_zero(&y); /* of this curve no point but infinity has x = y = 0 */
-        if (ANY_LANE(empty || inf)) {
-            /* no sum yet, or a point at infinity in the key */
-            const bool take = empty && !inf && live;
-            if (LANES == 1) {
-                if (!inf) {
-                    s.x = x;
-                    s.y = y;
-                    fe_set_one(&s.zz);
-                    fe_set_one(&s.zzz);
-                    empty = false;
-                }
-                point_fetch(&x, &y, points, next);
-                continue;
-            }
-            fe_t one;
-            fe_set_one(&one);
-            fe_cmov(&s.x, &x, take);
-            fe_cmov(&s.y, &y, take);
-            fe_cmov(&s.zz, &one, take);
-            fe_cmov(&s.zzz, &one, take);
-            if (!ANY_LANE(live && !take && !inf)) {
-                empty = empty && !take;
-                point_fetch(&x, &y, points, next);
-                continue;
-            }
-            /* some pairs add in this round: the others go along with a sum that is not kept */
-            struct xyzz q;
-            fe_cneg(&q.y, &y, false);
-            q.x = x;
-            q.zz = one;
-            q.zzz = one;
-            struct xyzz t = s;
-            xyzz_add_far(&t, &q);
-            xyzz_cmov(&s, &t, live && !take && !inf);
-            empty = empty && !take;
-            point_fetch(&x, &y, points, next);
-            continue;
-        }
+        else xyzz_write(to, &s);
+    }
+    point_fetch(&x, &y, points, next);
+#if LANES == 2
+NOT_UNROLLED
+    for (uint32_t k = 1; k < rounds; k++) {
+        const bool live = i < end;
+#else
+NOT_UNROLLED
+    while (i < end) {
+        const bool live = true;
+#endif
+        const uint32_t entry = next;
+        if (live && ++i < end) next = list[i];
         fe_t p, r, pp, q, d;
+        const bool inf = point_is_inf(&x, &y);
         fe_mul(&p, &x, &s.zz);
         fe_sub(&p, &p, &s.x);
+        fe_cneg(&y, &y, entry >> 31);
         fe_mul(&r, &y, &s.zzz);
         fe_sub(&r, &r, &s.y);
         point_fetch(&x, &y, points, next);
-        if (ANY_LANE(fe_is_zero(&p) && live)) {
-            /* equal x: the same point or its negative */
-            const bool equal = fe_is_zero(&p) && live, same = fe_is_zero(&r);
-            if (LANES == 1) {
-                if (same) {
-                    point_fetch(&x, &y, points, entry);
-                    fe_cneg(&y, &y, entry >> 31);
-                    struct xyzz t;
-                    fe_t tx = x, ty = y;
-                    xyzz_dbl_affine_far(&t, &tx, &ty);
-                    s = t;
-                } else {
-                    empty = true;
-                    xyzz_set_inf(&s);
-                }
-                point_fetch(&x, &y, points, next);
-                continue;
-            }
-            struct xyzz t = s, u;
-            point_fetch(&u.x, &u.y, points, entry);
-            fe_cneg(&u.y, &u.y, entry >> 31);
-            fe_set_one(&u.zz);
-            fe_set_one(&u.zzz);
-            xyzz_add_far(&t, &u);
-            xyzz_cmov(&s, &t, live);
-            empty = empty || (equal && !same);
-            continue;
-        }
-        if (LANES == 1) { /* 8 M + 2 S, the last two products with one reduction */
+        const bool equal = fe_is_zero(&p);
+        if (ANY_LANE(live && (inf || equal))) {
+            fe_t x0, y0;
+            point_fetch(&x0, &y0, points, entry);
+            fe_cneg(&y0, &y0, entry >> 31);
+            rare_add(&s, &x0, &y0, inf);
+        } else {
             fe_sqr(&pp, &p);
             fe_mul(&s.zz, &s.zz, &pp);
             fe_mul(&q, &s.x, &pp);
@@ -126,24 +117,12 @@ static __device__ __forceinline__ void list_sum(struct xyzz *sum, const uint8_t 
             fe_sub(&d, &q, &s.x);
             fe_neg(&s.y, &s.y);
             fe_dot(&s.y, &r, &d, &s.y, &pp);
-        } else {
-            struct xyzz t;
-            fe_sqr(&pp, &p);
-            fe_mul(&t.zz, &s.zz, &pp);
-            fe_mul(&q, &s.x, &pp);
-            fe_mul(&pp, &pp, &p);
-            fe_mul(&t.zzz, &s.zzz, &pp);
-            fe_sqr(&d, &r);
-            fe_sub(&d, &d, &pp);
-            fe_sub(&d, &d, &q);
-            fe_sub(&t.x, &d, &q);
-            fe_sub(&d, &q, &t.x);
-            fe_neg(&t.y, &s.y);
-            fe_dot(&t.y, &r, &d, &t.y, &pp);
-            if (live) s = t;
         }
+        if (LANES == 2 && live && i == end) xyzz_write(to, &s);
     }
-    *sum = s;
+#if LANES == 1
+    xyzz_write(to, &s);
+#endif
 }
 
 /* One thread (or pair of lanes) a bucket or piece, in the order of load. */
@@ -167,9 +146,14 @@ static __global__ void __launch_bounds__(THREADS, MSM_ACC_BLOCKS) k_accumulate(u
             to = buckets + (size_t)id * XYZZ_BYTES;
         }
     }
-    struct xyzz sum;
-    list_sum(&sum, points, s.list, start, end);
-    if (to) xyzz_write(to, &sum);
+    list_sum(to, points, s.list, start, end);
+}
+
+/* A barrier of the block after calls in which lanes may have parted: bar.sync wants its warps whole. */
+static __device__ __forceinline__ void block_meet(void)
+{
+    __syncwarp();
+    __syncthreads();
 }
 
 /* One block a heavy bucket: the sum of its pieces. */
@@ -182,7 +166,7 @@ static __global__ void __launch_bounds__(THREADS) k_join_pieces(uint8_t *buckets
         /* every task sums its stride, then pairs of tasks halve until one is left */
         xyzz_set_inf(&sum);
         const uint32_t rounds = (v.count + TASKS - 1) / TASKS;
-#pragma unroll 1
+NOT_UNROLLED
         for (uint32_t k = 0; k < rounds; k++) {
             const uint32_t i = k * TASKS + TASK;
             xyzz_set_inf(&p);
@@ -190,14 +174,14 @@ static __global__ void __launch_bounds__(THREADS) k_join_pieces(uint8_t *buckets
             xyzz_add_far(&sum, &p);
         }
         if (TASK < v.count) xyzz_write(first + (size_t)TASK * XYZZ_BYTES, &sum);
-        __syncthreads();
-#pragma unroll 1
+        block_meet();
+NOT_UNROLLED
         for (uint32_t half = TASKS / 2; half; half /= 2) {
             xyzz_set_inf(&p);
             if (TASK < half && TASK + half < v.count) xyzz_read(&p, first + (size_t)(TASK + half) * XYZZ_BYTES);
             xyzz_add_far(&sum, &p);
             if (TASK < half && TASK < v.count) xyzz_write(first + (size_t)TASK * XYZZ_BYTES, &sum);
-            __syncthreads();
+            block_meet();
         }
         if (TASK == 0) xyzz_write(buckets + (size_t)v.bucket * XYZZ_BYTES, &sum);
     }
@@ -215,7 +199,7 @@ static __global__ void __launch_bounds__(THREADS, MSM_REDUCE_BLOCKS) k_reduce_bu
     b -= XYZZ_BYTES;
     xyzz_read(&r, b);
     u = r;
-#pragma unroll 1
+NOT_UNROLLED
     for (uint32_t i = (1u << seg_log2) - 1; i; i--) {
         b -= XYZZ_BYTES;
         xyzz_read(&p, b);
@@ -227,50 +211,103 @@ static __global__ void __launch_bounds__(THREADS, MSM_REDUCE_BLOCKS) k_reduce_bu
     xyzz_write(weighted + (size_t)g * XYZZ_BYTES, &u);
 }
 
-/* Next levels.  A segment joins `each` neighbours i of the level before (the last one of a window maybe fewer), whose plain sums
- * weigh i 2^shift more: plain = sum r_i, weighted = sum u_i + 2^shift sum i r_i. */
+/* Next level.  A segment joins 2^3 neighbours i of the level before, whose plain sums weigh i 2^shift more:
+ * plain = sum r_i, weighted = sum u_i + 2^shift sum i r_i. */
 static __global__ void __launch_bounds__(THREADS) k_reduce_next(uint8_t *plain_out, uint8_t *weighted_out, const uint8_t *plain, const uint8_t *weighted,
-                                                                uint32_t narrow_items, struct msm_windows w, uint32_t each, uint32_t shift)
+                                                                uint32_t narrow_log2, struct msm_windows w, uint32_t shift)
 {
-    const uint32_t narrow_segs = (narrow_items + each - 1) / each, wide_segs = (2 * narrow_items + each - 1) / each;
-    const uint32_t narrow_all = w.narrow * narrow_segs, all = narrow_all + (w.count - w.narrow) * wide_segs;
+    const uint32_t all = ((w.narrow + 2 * (w.count - w.narrow)) << narrow_log2) / MSM_REDUCE_EACH;
     uint32_t g = blockIdx.x * TASKS + TASK;
     const bool there = g < all;
     if (!there) g = all - 1;
-    size_t item;
-    uint32_t k, items;
-    if (g < narrow_all) {
-        k = g % narrow_segs;
-        item = (size_t)(g / narrow_segs) * narrow_items;
-        items = narrow_items;
-    } else {
-        const uint32_t h = g - narrow_all;
-        k = h % wide_segs;
-        item = (size_t)w.narrow * narrow_items + (size_t)(h / wide_segs) * 2 * narrow_items;
-        items = 2 * narrow_items;
-    }
-    item += (size_t)k * each;
-    const uint32_t n = min(each, items - k * each);
+    const size_t item = (size_t)g * MSM_REDUCE_EACH;
     struct xyzz r, v, u, p;
     xyzz_set_inf(&r);
     xyzz_set_inf(&v);
     xyzz_set_inf(&u);
-#pragma unroll 1
-    for (uint32_t i = each; i-- > 0;) {
-        xyzz_set_inf(&p);
-        if (i < n) xyzz_read(&p, plain + (item + i) * XYZZ_BYTES);
+NOT_UNROLLED
+    for (uint32_t i = MSM_REDUCE_EACH; i-- > 0;) {
+        xyzz_read(&p, plain + (item + i) * XYZZ_BYTES);
         xyzz_add_far(&r, &p);
         if (i) xyzz_add_far(&v, &r);
-        xyzz_set_inf(&p);
-        if (i < n) xyzz_read(&p, weighted + (item + i) * XYZZ_BYTES);
+        xyzz_read(&p, weighted + (item + i) * XYZZ_BYTES);
         xyzz_add_far(&u, &p);
     }
-#pragma unroll 1
+NOT_UNROLLED
     for (uint32_t i = 0; i < shift; i++) xyzz_dbl_far(&v);
     xyzz_add_far(&u, &v);
     if (!there) return;
     xyzz_write(plain_out + (size_t)g * XYZZ_BYTES, &r);
     xyzz_write(weighted_out + (size_t)g * XYZZ_BYTES, &u);
+}
+
+/* The last step: sum i r_i = sum over bits b of 2^b (sum of the r_i whose index has bit b), so that only plain sums remain, which
+ * the host weighs by doubling.  A window of 2^n items has n + 2 jobs of 2^(n-1) items each: the two halves of its weighted sums, then
+ * its plain sums by bit.  Block (part, job) sums its part of a job. */
+#define SUM_TASKS   32
+#define SUM_THREADS (SUM_TASKS * LANES)
+static __device__ __forceinline__ void block_sum(uint8_t *to, struct xyzz *sum)
+{
+    __shared__ uint4 points[SUM_TASKS * XYZZ_BYTES / 16];
+    uint8_t *mine = (uint8_t *)points + TASK * XYZZ_BYTES;
+    struct xyzz p;
+NOT_UNROLLED
+    for (uint32_t half = SUM_TASKS / 2; half; half /= 2) {
+        xyzz_write(mine, sum);
+        block_meet();
+        xyzz_set_inf(&p);
+        if (TASK < half) xyzz_read(&p, mine + half * XYZZ_BYTES);
+        xyzz_add_far(sum, &p);
+        block_meet();
+    }
+    if (TASK == 0) xyzz_write(to, sum);
+}
+static __global__ void __launch_bounds__(SUM_THREADS) k_sum_bits(uint8_t *out, const uint8_t *plain, const uint8_t *weighted, uint32_t narrow_log2,
+                                                                 struct msm_windows w)
+{
+    uint32_t job = blockIdx.y, log2 = narrow_log2;
+    size_t item;
+    const uint32_t narrow_jobs = w.narrow * (log2 + 2);
+    if (job < narrow_jobs) {
+        item = (size_t)(job / (log2 + 2)) << log2;
+        job %= log2 + 2;
+    } else {
+        job -= narrow_jobs;
+        log2++;
+        item = ((size_t)w.narrow << narrow_log2) + ((size_t)(job / (log2 + 2)) << log2);
+        job %= log2 + 2;
+    }
+    const uint32_t all = 1u << (log2 - 1), first = (uint32_t)((uint64_t)all * blockIdx.x / gridDim.x), end = (uint32_t)((uint64_t)all * (blockIdx.x + 1) / gridDim.x);
+    struct xyzz sum, p;
+    xyzz_set_inf(&sum);
+NOT_UNROLLED
+    for (uint32_t q = first; q < end; q += SUM_TASKS) {
+        const uint32_t i = q + TASK;
+        xyzz_set_inf(&p);
+        if (i < end) {
+            if (job < 2) {
+                xyzz_read(&p, weighted + (item + job * all + i) * XYZZ_BYTES);
+            } else {
+                const uint32_t b = job - 2;
+                xyzz_read(&p, plain + (item + (((i >> b) << (b + 1)) | 1u << b | (i & ((1u << b) - 1)))) * XYZZ_BYTES);
+            }
+        }
+        xyzz_add_far(&sum, &p);
+    }
+    block_sum(out + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * XYZZ_BYTES, &sum);
+}
+/* The parts of each job joined. */
+static __global__ void __launch_bounds__(SUM_THREADS) k_sum_parts(uint8_t *out, const uint8_t *parts, uint32_t count)
+{
+    struct xyzz sum, p;
+    xyzz_set_inf(&sum);
+NOT_UNROLLED
+    for (uint32_t q = 0; q < count; q += SUM_TASKS) {
+        xyzz_set_inf(&p);
+        if (q + TASK < count) xyzz_read(&p, parts + ((size_t)blockIdx.x * count + q + TASK) * XYZZ_BYTES);
+        xyzz_add_far(&sum, &p);
+    }
+    block_sum(out + (size_t)blockIdx.x * XYZZ_BYTES, &sum);
 }
 
 /* XYZZ to canonical Jacobian (X ZZ^2, Y ZZZ^2, ZZZ), which needs no inversion. */
@@ -304,14 +341,14 @@ static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, 
     struct xyzz sum[FIXED_EACH];
     fe_t before[FIXED_EACH], run, inv, t;
     fe_set_one(&run);
-#pragma unroll 1
+NOT_UNROLLED
     for (int k = 0; k < FIXED_EACH; k++) {
         const uint8_t *s = scalars + (size_t)min(first + k, count - 1) * 32;
         struct xyzz a, q;
         xyzz_set_inf(&a);
         fe_set_one(&q.zz);
         fe_set_one(&q.zzz);
-#pragma unroll 1
+NOT_UNROLLED
         for (int j = 0; j < 32; j++) {
             const uint8_t digit = s[j];
             if (ANY_LANE(digit != 0)) {
@@ -336,7 +373,7 @@ static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, 
         fe_mul(&run, &run, &z);
     }
     fe_inv(&inv, &run);
-#pragma unroll 1
+NOT_UNROLLED
     for (int k = FIXED_EACH - 1; k >= 0; k--) {
         struct xyzz a = sum[k];
         const bool inf = fe_is_zero(&a.zz);
@@ -364,6 +401,7 @@ static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, 
     }
 }
 
+#if defined(__CUDACC__)
 static unsigned blocks_for(uint64_t tasks) { return (unsigned)((tasks + TASKS - 1) / TASKS); }
 
 extern "C" int MSM(accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream)
@@ -376,35 +414,38 @@ extern "C" int MSM(accumulate)(void *buckets, void *piece_sums, const void *poin
     return cudaGetLastError();
 }
 
-/* scratch: 4 points for each segment of the first level. */
-extern "C" int MSM(reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream)
+/* See msm_kernels.h. */
+extern "C" int MSM(reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream)
 {
     const cudaStream_t st = (cudaStream_t)stream;
-    uint32_t items = 1u << (w->width - 1 - seg_log2), shift = seg_log2, segments = items * (2 * w->count - w->narrow);
+    const uint32_t wide = w->count - w->narrow;
+    uint32_t log2 = w->width - 1 - r->seg_log2, shift = r->seg_log2;
+    const uint32_t segments = (w->narrow + 2 * wide) << log2;
     const size_t half = (size_t)segments * XYZZ_BYTES;
     uint8_t *plain = (uint8_t *)scratch, *weighted = plain + half, *plain_next = weighted + half, *weighted_next = plain_next + half;
     int e;
-    k_reduce_buckets<<<blocks_for(segments), THREADS, 0, st>>>(plain, weighted, (const uint8_t *)buckets, segments, seg_log2);
+    k_reduce_buckets<<<blocks_for(segments), THREADS, 0, st>>>(plain, weighted, (const uint8_t *)buckets, segments, r->seg_log2);
     if ((e = cudaGetLastError()) != 0) return e;
-    /* until every window is one point; the wide windows' last step may join twice as many */
-    const bool uneven = w->narrow != w->count;
-    while (items > 1 || uneven) {
-        const uint32_t widest = uneven ? 2 * items : items, each = widest <= MSM_REDUCE_EACH ? widest : MSM_REDUCE_EACH;
-        const uint32_t narrow_segs = (items + each - 1) / each, wide_segs = (2 * items + each - 1) / each;
-        k_reduce_next<<<blocks_for((uint64_t)w->narrow * narrow_segs + (uint64_t)(w->count - w->narrow) * wide_segs), THREADS, 0, st>>>(
-            plain_next, weighted_next, plain, weighted, items, *w, each, shift);
+    for (uint32_t level = 0; level < r->levels; level++) {
+        log2 -= MSM_REDUCE_EACH_LOG2;
+        k_reduce_next<<<blocks_for((uint64_t)(w->narrow + 2 * wide) << log2), THREADS, 0, st>>>(plain_next, weighted_next, plain, weighted,
+                                                                                           log2 + MSM_REDUCE_EACH_LOG2, *w, shift);
         if ((e = cudaGetLastError()) != 0) return e;
+        shift += MSM_REDUCE_EACH_LOG2;
         uint8_t *t = plain;
         plain = plain_next;
         plain_next = t;
         t = weighted;
         weighted = weighted_next;
         weighted_next = t;
-        if (widest <= each) break;
-        items = narrow_segs;
-        shift += MSM_REDUCE_EACH_LOG2;
     }
-    k_to_jacobian<<<blocks_for(w->count), THREADS, 0, st>>>((uint8_t *)jacobian, weighted, w->count);
+    uint8_t *parts = plain_next; /* sums follow the parts */
+    uint8_t *sums = parts + (size_t)r->jobs * r->parts * XYZZ_BYTES;
+    k_sum_bits<<<dim3(r->parts, r->jobs), SUM_THREADS, 0, st>>>(parts, plain, weighted, log2, *w);
+    if ((e = cudaGetLastError()) != 0) return e;
+    k_sum_parts<<<r->jobs, SUM_THREADS, 0, st>>>(sums, parts, r->parts);
+    if ((e = cudaGetLastError()) != 0) return e;
+    k_to_jacobian<<<blocks_for(r->jobs), THREADS, 0, st>>>((uint8_t *)jacobian, sums, r->jobs);
     return cudaGetLastError();
 }
 
@@ -414,3 +455,4 @@ extern "C" int MSM(fixed_base)(void *points, const void *table, const void *scal
                                                                                                      (const uint8_t *)scalars, (uint32_t)count);
     return cudaGetLastError();
 }
+#endif

@@ -11,6 +11,13 @@ struct msm_windows {
     uint32_t width, narrow, count;
 };
 
+/* How buckets become points: running sums over segments of 2^seg_log2 buckets, then `levels` times over 2^3 segments, then sums by
+ * bits of the index, cut in `parts`. */
+enum { MSM_REDUCE_EACH_LOG2 = 3 };
+struct msm_reduction {
+    uint32_t seg_log2, levels, jobs, parts;
+};
+
 /* What one sort works on: windows [first, end), buckets numbered from bucket_first. */
 struct msm_group {
     struct msm_windows windows;
@@ -35,6 +42,8 @@ enum {
     MSM_LOADS = 4096,               /* loads told apart when buckets are ordered */
     MSM_BIG_PART = 1 << 18,         /* a partition above this is sorted by several blocks */
     MSM_CHUNK = 1 << 15,            /* entries that one block takes of such a partition */
+    MSM_LOW_MAX = 10,               /* of low_bits */
+    MSM_BINS_MAX = 1 << 12,         /* partitions of one window */
 };
 
 struct msm_pair {
@@ -50,7 +59,8 @@ struct msm_sort {
     uint32_t *digits;               /* (end - first) * count */
     uint32_t *part_start;           /* part_count + 1 */
     uint32_t *part_cursor;          /* part_count */
-    struct msm_pair *entries;           /* (end - first) * count */
+    uint32_t *entry_point;              /* (end - first) * count: point index | sign << 31, by partition */
+    uint16_t *entry_low;                /* (end - first) * count: bucket inside the partition */
     uint32_t *list;                 /* (end - first) * count: point index | sign << 31, by bucket */
     uint32_t *bucket_start;         /* bucket_count + 1 */
     struct msm_pair *chunks;            /* chunk_max: {partition, first entry} */
@@ -69,20 +79,21 @@ extern "C" {
 int msm_prepare_sort(void);
 int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
                     const uint32_t *gather, unsigned sm_count, void *stream);
-/* Per curve and group.  accumulate: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to one
- * Jacobian point a window, canonical, in row; scratch: 4 XYZZ points for each segment of 2^seg_log2 buckets.
+/* Per curve and group.  accumulate: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to
+ * r->jobs Jacobian points, canonical, in a row: for a window of 2^n items two plain terms, then the terms of bits 0..n-1 of the items'
+ * index; scratch: 4 XYZZ points for each segment of 2^seg_log2 buckets, and 2 for each job and part.
  * fixed_base: table holds 32 x 255 affine points, entry (j, d - 1) = d 2^(8 j) base. */
 int msm_bls12_381_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
-int msm_bls12_381_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bls12_381_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bls12_381_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 int msm_bls12_381_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
-int msm_bls12_381_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bls12_381_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bls12_381_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 int msm_bn254_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
-int msm_bn254_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bn254_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bn254_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 int msm_bn254_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
-int msm_bn254_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, uint32_t seg_log2, void *stream);
+int msm_bn254_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bn254_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 #ifdef __cplusplus
 }

@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(512) k_recode(struct msm_group g, struc
                 const int32_t digit = (int32_t)(v[0] & ((1u << bits) - 1)) - (int32_t)(1u << (bits - 1));
                 const uint32_t key = window_base(&g.windows, w) - g.bucket_first + (uint32_t)(digit < 0 ? -digit : digit) - 1;
                 const bool valid = there && digit != 0;
-                count_one(bins, key >> g.low_bits, valid);
+                if (valid) atomicAdd(&bins[key >> g.low_bits], 1);
                 if (there)
                     s.digits[(size_t)(w - g.first) * g.count + i] = valid ? key | (negative != (digit < 0) ? SIGN : 0) : NONE;
             }
@@ -151,116 +151,185 @@ static __global__ void __launch_bounds__(1024) k_part_scan(struct msm_group g, s
     }
 }
 
-#define SCATTER_EACH 16
-/* Level 1: one block takes a tile of one window's digits. */
-static __global__ void __launch_bounds__(1024) k_scatter(struct msm_group g, struct msm_sort s)
+/* Counts in bins[0, n) become their exclusive prefix sums; returns the sum of all.  n is at most PER * blockDim.x. */
+template <int PER> static __device__ __forceinline__ uint32_t scan_bins(uint32_t *bins, uint32_t n, uint32_t *scratch)
 {
-    extern __shared__ uint32_t bins[];
+    uint32_t count[PER], mine = 0, total;
+    #pragma unroll
+    for (int k = 0; k < PER; k++) {
+        const uint32_t b = threadIdx.x * PER + k;
+        count[k] = b < n ? bins[b] : 0;
+        mine += count[k];
+    }
+    uint32_t before = block_scan(mine, scratch, &total);
+    #pragma unroll
+    for (int k = 0; k < PER; k++) {
+        const uint32_t b = threadIdx.x * PER + k;
+        if (b < n) bins[b] = before;
+        before += count[k];
+    }
+    __syncthreads();
+    return total;
+}
+
+/* Level 1: one block takes a tile of one window's digits, orders it in shared memory and writes it in runs: what bounds a scatter is
+ * the number of memory sectors touched. */
+#define SCATTER_THREADS 1024
+template <int EACH> static __global__ void __launch_bounds__(SCATTER_THREADS) k_scatter(struct msm_group g, struct msm_sort s)
+{
+    extern __shared__ uint32_t shared_words[];
+    const uint32_t tile = SCATTER_THREADS * EACH;
+    uint32_t *digit = shared_words, *offset = digit + tile, *to = offset + MSM_BINS_MAX;
+    uint16_t *by_bin = (uint16_t *)(to + MSM_BINS_MAX);
+    __shared__ uint32_t scratch[33];
     const uint32_t w = g.first + blockIdx.y, narrow_bins = 1u << (g.windows.width - 1 - g.low_bits);
     const uint32_t bin_count = w < g.windows.narrow ? narrow_bins : 2 * narrow_bins;
     const uint32_t bin_first = (window_base(&g.windows, w) - g.bucket_first) >> g.low_bits;
-    for (uint32_t b = threadIdx.x; b < bin_count; b += blockDim.x) bins[b] = 0;
-    __syncthreads();
     const uint32_t *digits = s.digits + (size_t)blockIdx.y * g.count;
-    const uint32_t first = blockIdx.x * (blockDim.x * SCATTER_EACH) + threadIdx.x;
-    uint32_t d[SCATTER_EACH], rank[SCATTER_EACH];
+    const uint32_t first = blockIdx.x * tile;
+    uint32_t rank[EACH / 2];
+    for (uint32_t b = threadIdx.x; b < bin_count; b += SCATTER_THREADS) offset[b] = 0;
+    __syncthreads();
     #pragma unroll
-    for (int k = 0; k < SCATTER_EACH; k++) {
-        const uint32_t i = first + k * blockDim.x;
-        d[k] = i < g.count ? digits[i] : NONE;
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t i = k * SCATTER_THREADS + threadIdx.x, d = first + i < g.count ? digits[first + i] : NONE;
+        digit[i] = d;
+        const uint32_t r = d != NONE ? atomicAdd(&offset[((d & ~SIGN) >> g.low_bits) - bin_first], 1) : 0;
+        rank[k / 2] = k & 1 ? rank[k / 2] | r << 16 : r;
     }
-    #pragma unroll
-    for (int k = 0; k < SCATTER_EACH; k++)
-        rank[k] = count_one(bins, ((d[k] & ~SIGN) >> g.low_bits) - bin_first, d[k] != NONE);
     __syncthreads();
-    for (uint32_t b = threadIdx.x; b < bin_count; b += blockDim.x)
-        if (bins[b]) bins[b] = atomicAdd(&s.part_cursor[bin_first + b], bins[b]);
+    for (uint32_t b = threadIdx.x; b < bin_count; b += SCATTER_THREADS)
+        if (offset[b]) to[b] = atomicAdd(&s.part_cursor[bin_first + b], offset[b]);
     __syncthreads();
+    const uint32_t total = scan_bins<MSM_BINS_MAX / SCATTER_THREADS>(offset, bin_count, scratch);
     #pragma unroll
-    for (int k = 0; k < SCATTER_EACH; k++)
-        if (d[k] != NONE) {
-            const uint32_t key = d[k] & ~SIGN;
-            s.entries[bins[(key >> g.low_bits) - bin_first] + rank[k]] = {(first + k * blockDim.x) | (d[k] & SIGN), key & ((1u << g.low_bits) - 1)};
-        }
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t i = k * SCATTER_THREADS + threadIdx.x, d = digit[i];
+        if (d != NONE) by_bin[offset[((d & ~SIGN) >> g.low_bits) - bin_first] + (rank[k / 2] >> 16 * (k & 1) & 0xffff)] = (uint16_t)i;
+    }
+    __syncthreads();
+    for (uint32_t p = threadIdx.x; p < total; p += SCATTER_THREADS) {
+        const uint32_t i = by_bin[p], d = digit[i], key = d & ~SIGN, b = (key >> g.low_bits) - bin_first, at = to[b] + p - offset[b];
+        s.entry_point[at] = (first + i) | (d & SIGN);
+        s.entry_low[at] = (uint16_t)(key & ((1u << g.low_bits) - 1));
+    }
 }
+static size_t scatter_shared(int each) { return SCATTER_THREADS * each * 6ull + MSM_BINS_MAX * 8ull; }
 
-/* Level 2: one block sorts one partition by bucket. */
-static __global__ void __launch_bounds__(512) k_sort_part(struct msm_group g, struct msm_sort s)
+/* Level 2: one block sorts one partition by bucket, in chunks that are ordered in shared memory. */
+#define SORT_THREADS 512
+#define SORT_EACH    16
+static __global__ void __launch_bounds__(SORT_THREADS, 2) k_sort_part(struct msm_group g, struct msm_sort s)
 {
-    __shared__ uint32_t bins[512], scratch[33];
+    __shared__ uint32_t bins[1 << MSM_LOW_MAX], to[1 << MSM_LOW_MAX], scratch[33];
+    extern __shared__ uint32_t shared_words[];
+    uint32_t *staged = shared_words;
+    uint16_t *staged_low = (uint16_t *)(staged + SORT_THREADS * SORT_EACH);
     const uint32_t p = blockIdx.x, start = s.part_start[p], end = s.part_start[p + 1], bin_count = 1u << g.low_bits;
     if (end - start > MSM_BIG_PART) return;
-    bins[threadIdx.x] = 0;
+    for (uint32_t b = threadIdx.x; b < bin_count; b += SORT_THREADS) bins[b] = 0;
     __syncthreads();
-    for (uint32_t i = start; i < end; i += 512) {
-        const bool there = i + threadIdx.x < end;
-        count_one(bins, there ? s.entries[i + threadIdx.x].b : 0, there);
+    #pragma unroll 8
+    for (uint32_t i = start + threadIdx.x; i < end; i += SORT_THREADS) atomicAdd(&bins[s.entry_low[i]], 1);
+    __syncthreads();
+    scan_bins<(1 << MSM_LOW_MAX) / SORT_THREADS>(bins, bin_count, scratch);
+    for (uint32_t b = threadIdx.x; b < bin_count; b += SORT_THREADS) {
+        to[b] = start + bins[b];
+        s.bucket_start[((size_t)p << g.low_bits) + b] = to[b];
     }
-    __syncthreads();
-    uint32_t total;
-    const uint32_t before = start + block_scan(bins[threadIdx.x], scratch, &total);
-    bins[threadIdx.x] = before;
-    if (threadIdx.x < bin_count) s.bucket_start[((size_t)p << g.low_bits) + threadIdx.x] = before;
-    __syncthreads();
-    for (uint32_t i = start; i < end; i += 512) {
-        const bool there = i + threadIdx.x < end;
-        const struct msm_pair e = there ? s.entries[i + threadIdx.x] : msm_pair{0, 0};
-        const uint32_t at = count_one(bins, e.b, there);
-        if (there) s.list[at] = e.a;
-    }
-}
-
-/* The same for partitions cut in chunks, in three steps: count, scan, place. */
-static __global__ void __launch_bounds__(512) k_chunk_count(struct msm_group g, struct msm_sort s)
-{
-    __shared__ uint32_t bins[512];
-    for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
-        const uint32_t p = s.chunks[c].a, start = s.chunks[c].b, end = min(start + MSM_CHUNK, s.part_start[p + 1]);
+    for (uint32_t first = start; first < end; first += SORT_THREADS * SORT_EACH) {
+        uint32_t point[SORT_EACH], where[SORT_EACH]; /* where: rank << 16 | low */
         __syncthreads();
-        bins[threadIdx.x] = 0;
-        __syncthreads();
-        for (uint32_t i = start; i < end; i += 512) {
-            const bool there = i + threadIdx.x < end;
-            count_one(bins, there ? s.entries[i + threadIdx.x].b : 0, there);
+        for (uint32_t b = threadIdx.x; b < bin_count; b += SORT_THREADS) bins[b] = 0;
+        #pragma unroll
+        for (int k = 0; k < SORT_EACH; k++) {
+            const uint32_t i = first + k * SORT_THREADS + threadIdx.x;
+            point[k] = i < end ? s.entry_point[i] : 0;
+            where[k] = i < end ? s.entry_low[i] : NONE;
         }
         __syncthreads();
-        if (bins[threadIdx.x]) atomicAdd(&s.bucket_start[((size_t)p << g.low_bits) + threadIdx.x], bins[threadIdx.x]);
+        #pragma unroll
+        for (int k = 0; k < SORT_EACH; k++)
+            if (where[k] != NONE) where[k] |= atomicAdd(&bins[where[k]], 1) << 16;
+        __syncthreads();
+        uint32_t count[(1 << MSM_LOW_MAX) / SORT_THREADS];
+        #pragma unroll
+        for (int k = 0; k < (1 << MSM_LOW_MAX) / SORT_THREADS; k++) {
+            const uint32_t b = threadIdx.x * ((1 << MSM_LOW_MAX) / SORT_THREADS) + k;
+            count[k] = b < bin_count ? bins[b] : 0;
+        }
+        const uint32_t total = scan_bins<(1 << MSM_LOW_MAX) / SORT_THREADS>(bins, bin_count, scratch);
+        #pragma unroll
+        for (int k = 0; k < SORT_EACH; k++)
+            if (where[k] != NONE) {
+                const uint32_t low = where[k] & 0xffff, at = bins[low] + (where[k] >> 16);
+                staged[at] = point[k];
+                staged_low[at] = (uint16_t)low;
+            }
+        __syncthreads();
+        for (uint32_t i = threadIdx.x; i < total; i += SORT_THREADS) {
+            const uint32_t low = staged_low[i];
+            s.list[to[low] + i - bins[low]] = staged[i];
+        }
+        __syncthreads();
+        #pragma unroll
+        for (int k = 0; k < (1 << MSM_LOW_MAX) / SORT_THREADS; k++) {
+            const uint32_t b = threadIdx.x * ((1 << MSM_LOW_MAX) / SORT_THREADS) + k;
+            if (b < bin_count) to[b] += count[k];
+        }
+    }
+}
+static const size_t sort_shared = SORT_THREADS * SORT_EACH * 6;
+
+/* The same for partitions cut in chunks, in three steps: count, scan, place. */
+static __device__ __forceinline__ void chunk_count(uint32_t *bins, const struct msm_group *g, const struct msm_sort *s, uint32_t start, uint32_t end)
+{
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < 1u << g->low_bits; b += blockDim.x) bins[b] = 0;
+    __syncthreads();
+    for (uint32_t i = start; i < end; i += blockDim.x) {
+        const bool there = i + threadIdx.x < end;
+        count_one(bins, there ? s->entry_low[i + threadIdx.x] : 0, there);
+    }
+    __syncthreads();
+}
+static __global__ void __launch_bounds__(512) k_chunk_count(struct msm_group g, struct msm_sort s)
+{
+    __shared__ uint32_t bins[1 << MSM_LOW_MAX];
+    for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
+        const uint32_t p = s.chunks[c].a, start = s.chunks[c].b;
+        chunk_count(bins, &g, &s, start, min(start + MSM_CHUNK, s.part_start[p + 1]));
+        for (uint32_t b = threadIdx.x; b < 1u << g.low_bits; b += blockDim.x)
+            if (bins[b]) atomicAdd(&s.bucket_start[((size_t)p << g.low_bits) + b], bins[b]);
     }
 }
 static __global__ void __launch_bounds__(512) k_chunk_scan(struct msm_group g, struct msm_sort s)
 {
-    __shared__ uint32_t scratch[33];
+    __shared__ uint32_t bins[1 << MSM_LOW_MAX], scratch[33];
     for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
         const uint32_t p = s.chunks[c].a;
         if (s.chunks[c].b != s.part_start[p]) continue; /* the first chunk scans for its partition */
-        const size_t b = ((size_t)p << g.low_bits) + threadIdx.x;
-        const bool there = threadIdx.x < 1u << g.low_bits;
-        uint32_t total;
-        const uint32_t before = s.part_start[p] + block_scan(there ? s.bucket_start[b] : 0, scratch, &total);
-        if (there) s.bucket_start[b] = s.chunk_cursor[b] = before;
+        uint32_t *starts = s.bucket_start + ((size_t)p << g.low_bits), *cursors = s.chunk_cursor + ((size_t)p << g.low_bits);
+        __syncthreads();
+        for (uint32_t b = threadIdx.x; b < 1u << g.low_bits; b += blockDim.x) bins[b] = starts[b];
+        __syncthreads();
+        scan_bins<(1 << MSM_LOW_MAX) / 512>(bins, 1u << g.low_bits, scratch);
+        for (uint32_t b = threadIdx.x; b < 1u << g.low_bits; b += blockDim.x) starts[b] = cursors[b] = s.part_start[p] + bins[b];
     }
 }
 static __global__ void __launch_bounds__(512) k_chunk_place(struct msm_group g, struct msm_sort s)
 {
-    __shared__ uint32_t bins[512];
+    __shared__ uint32_t bins[1 << MSM_LOW_MAX];
     for (uint32_t c = blockIdx.x; c < s.counters[COUNTER_CHUNKS]; c += gridDim.x) {
         const uint32_t p = s.chunks[c].a, start = s.chunks[c].b, end = min(start + MSM_CHUNK, s.part_start[p + 1]);
+        chunk_count(bins, &g, &s, start, end);
+        for (uint32_t b = threadIdx.x; b < 1u << g.low_bits; b += blockDim.x)
+            if (bins[b]) bins[b] = atomicAdd(&s.chunk_cursor[((size_t)p << g.low_bits) + b], bins[b]);
         __syncthreads();
-        bins[threadIdx.x] = 0;
-        __syncthreads();
-        for (uint32_t i = start; i < end; i += 512) {
+        for (uint32_t i = start; i < end; i += blockDim.x) {
             const bool there = i + threadIdx.x < end;
-            count_one(bins, there ? s.entries[i + threadIdx.x].b : 0, there);
-        }
-        __syncthreads();
-        if (bins[threadIdx.x])
-            bins[threadIdx.x] = atomicAdd(&s.chunk_cursor[((size_t)p << g.low_bits) + threadIdx.x], bins[threadIdx.x]);
-        __syncthreads();
-        for (uint32_t i = start; i < end; i += 512) {
-            const bool there = i + threadIdx.x < end;
-            const struct msm_pair e = there ? s.entries[i + threadIdx.x] : msm_pair{0, 0};
-            const uint32_t at = count_one(bins, e.b, there);
-            if (there) s.list[at] = e.a;
+            const uint32_t at = count_one(bins, there ? s.entry_low[i + threadIdx.x] : 0, there);
+            if (there) s.list[at] = s.entry_point[i + threadIdx.x];
         }
     }
 }
@@ -340,11 +409,13 @@ static __global__ void __launch_bounds__(256) k_cut_heavy(struct msm_group g, st
     }
 }
 
+static int scatter_each; /* digits a thread takes in level 1 */
+
 extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
                                const uint32_t *gather, unsigned sm_count, void *stream)
 {
     const cudaStream_t st = (cudaStream_t)stream;
-    const unsigned windows = g->end - g->first, blocks = sm_count * 4, scatter_bins = 2u << (g->windows.width - 1 - g->low_bits);
+    const unsigned windows = g->end - g->first, blocks = sm_count * 4;
     int e;
 #define LAUNCHED if ((e = cudaGetLastError()) != 0) return e
     if ((e = cudaMemsetAsync(s->counters, 0, COUNTER_COUNT * 4, st)) != 0) return e;
@@ -355,9 +426,10 @@ extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recod
     LAUNCHED;
     k_part_scan<<<1, 1024, 0, st>>>(*g, *s);
     LAUNCHED;
-    k_scatter<<<dim3((g->count + 1024 * SCATTER_EACH - 1) / (1024 * SCATTER_EACH), windows), 1024, scatter_bins * 4, st>>>(*g, *s);
+    if (scatter_each == 32) k_scatter<32><<<dim3((g->count + 32767) / 32768, windows), SCATTER_THREADS, scatter_shared(32), st>>>(*g, *s);
+    else k_scatter<8><<<dim3((g->count + 8191) / 8192, windows), SCATTER_THREADS, scatter_shared(8), st>>>(*g, *s);
     LAUNCHED;
-    k_sort_part<<<g->part_count, 512, 0, st>>>(*g, *s);
+    k_sort_part<<<g->part_count, SORT_THREADS, sort_shared, st>>>(*g, *s);
     LAUNCHED;
     if (g->count > MSM_BIG_PART) {
         k_chunk_count<<<blocks, 512, 0, st>>>(*g, *s);
@@ -378,7 +450,17 @@ extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recod
     return 0;
 }
 
+/* Tiles as large as the card's shared memory allows. */
 extern "C" int msm_prepare_sort(void)
 {
-    return cudaFuncSetAttribute(k_recode, cudaFuncAttributeMaxDynamicSharedMemorySize, MSM_PARTS_MAX * 4);
+    int e, device, most;
+    if ((e = cudaGetDevice(&device)) != 0) return e;
+    if ((e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) != 0) return e;
+    scatter_each = (size_t)most >= scatter_shared(32) + 1024 ? 32 : 8;
+    const int parts = most < MSM_PARTS_MAX * 4 ? most : MSM_PARTS_MAX * 4;
+    if ((e = cudaFuncSetAttribute(k_recode, cudaFuncAttributeMaxDynamicSharedMemorySize, parts)) != 0) return e;
+    if (scatter_each == 32) e = cudaFuncSetAttribute(k_scatter<32>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)scatter_shared(32));
+    else e = cudaFuncSetAttribute(k_scatter<8>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)scatter_shared(8));
+    if (e) return e;
+    return cudaFuncSetAttribute(k_sort_part, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sort_shared);
 }

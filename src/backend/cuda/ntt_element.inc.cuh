@@ -3,8 +3,6 @@
 #include <cuda_runtime.h>
 #include "backend/cuda/fe_device_names.h"
 
-#define THREADS 256
-
 static __device__ __forceinline__ const fe_t *param(const struct ntt_element *e) { return (const fe_t *)e; }
 
 /* a + b, (a - b) */

@@ -3,6 +3,8 @@
  * Takes  FE  prefix of the field      NTT(name)  exported name */
 #include "backend/cuda/ntt_element.inc.cuh"
 
+#define THREADS 256
+
 /* A whole transform of up to 2^11 points in one block, level by level.  p->inner: (root of order 2^size)^i.  p->scale by position of
  * the bit-reversed order, after a DIF or before a DIT. */
 static __global__ void __launch_bounds__(THREADS) k_small(uint8_t *data, const __grid_constant__ struct ntt_pass p, bool dit)

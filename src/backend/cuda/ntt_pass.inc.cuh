@@ -9,7 +9,11 @@
  * Elements are below 2p; all tables are canonical, as the field's first factor must be. */
 #include "backend/cuda/ntt_element.inc.cuh"
 
+#ifndef BLOCK_LOG2
 #define BLOCK_LOG2 11
+#endif
+#define THREADS (1 << (BLOCK_LOG2 - 3))
+#define RESIDENT (512 / THREADS) /* blocks a multiprocessor: 128 registers a thread */
 
 /* 2^R points of x in natural order to their transform in bit-reversed order, R = 1..3, for 8 >> R groups. */
 template <int R> static __device__ __forceinline__ void dif_round(fe_t *x, const struct ntt_element *w8)
@@ -49,86 +53,134 @@ template <int R> static __device__ __forceinline__ void dit_round(fe_t *x, const
     }
 }
 
-static __device__ __forceinline__ constexpr int rev3(int j) { return ((j & 1) << 2) | (j & 2) | (j >> 2); }
+static __device__ __forceinline__ int rev3(int j) { return ((j & 1) << 2) | (j & 2) | (j >> 2); }
 
-/* Where thread t of a column holds its point j: first round (top bits), second, last (neighbours). */
-static __device__ __forceinline__ uint32_t at_top(uint32_t t, int j) { return ((uint32_t)j << (K - 3)) | t; }
-static __device__ __forceinline__ uint32_t at_middle(uint32_t t, int j)
+/* Where thread t of a column holds its point j in a round on the bits [s, s + 3); s = 0: neighbours. */
+static __device__ __forceinline__ uint32_t place(uint32_t t, int j, uint32_t s)
 {
-    return ((t >> (K - 6)) << (K - 3)) | ((uint32_t)j << (K - 6)) | (t & ((1u << (K - 6)) - 1));
+    return (t >> s) << (s + 3) | (uint32_t)j << s | (t & ((1u << s) - 1));
 }
-static __device__ __forceinline__ uint32_t at_low(uint32_t t, int j) { return t << 3 | (uint32_t)j; }
 
-/* Twiddles between rounds; t: position below the round's bits, of `bits` bits. */
-static __device__ __forceinline__ void round_twiddle(fe_t *x, const void *inner, uint32_t t, int shift)
+/* Twiddles between the round on bits [s, s + 3) and those below. */
+static __device__ __forceinline__ void round_twiddle(fe_t *x, const void *inner, uint32_t t, uint32_t s)
 {
+    const uint32_t below = (t & ((1u << s) - 1)) << (K - 3 - s);
     UNROLL for (int j = 1; j < 8; j++) {
         fe_t w;
-        fe_read_const(&w, (const uint8_t *)inner + (((uint32_t)rev3(j) * t) << shift) * sizeof(fe_t));
+        fe_read_const(&w, (const uint8_t *)inner + (uint32_t)rev3(j) * below * sizeof(fe_t));
         fe_mul(&x[j], &w, &x[j]);
     }
 }
 
 /* Shared memory: two arrays of 16-byte halves; slots are padded so that eight threads of one access phase meet eight banks.
  * Strided passes keep columns together (threads of neighbouring columns are neighbours), contiguous ones keep a column together. */
-template <bool STRIDED> static __device__ __forceinline__ uint32_t slot(uint32_t m, uint32_t c)
+template <bool STRIDED> static __device__ __forceinline__ uint4 *slot(uint32_t m, uint32_t c)
 {
     const uint32_t padded = m + (m >> 3);
-    return STRIDED ? (padded << (BLOCK_LOG2 - K)) + c : c * ((1u << K) + (1u << (K - 3))) + padded;
+    return shared_points + (STRIDED ? (padded << (BLOCK_LOG2 - K)) + c : c * ((1u << K) + (1u << (K - 3))) + padded);
 }
-#define SLOTS      ((1u << BLOCK_LOG2) + (1u << (BLOCK_LOG2 - 3)))
+#define SLOTS        ((1u << BLOCK_LOG2) + (1u << (BLOCK_LOG2 - 3)))
 #define SHARED_BYTES (SLOTS * sizeof(fe_t))
 
-#define EXCHANGE(from, to)                                                                                              \
-    do {                                                                                                                \
-        __syncthreads();                                                                                                \
-        UNROLL for (int j = 0; j < 8; j++) fe_write(shared_points + slot<STRIDED>(from(t, j), c), &x[j], SLOTS);   \
-        __syncthreads();                                                                                                \
-        UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], shared_points + slot<STRIDED>(to(t, j), c), SLOTS);      \
-    } while (0)
+template <bool STRIDED> static __device__ __forceinline__ void put(const fe_t *x, uint32_t t, uint32_t c, uint32_t s)
+{
+    __syncthreads();
+    UNROLL for (int j = 0; j < 8; j++) fe_write(slot<STRIDED>(place(t, j, s), c), &x[j], SLOTS);
+}
+template <bool STRIDED> static __device__ __forceinline__ void get(fe_t *x, uint32_t t, uint32_t c, uint32_t s)
+{
+    UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], slot<STRIDED>(place(t, j, s), c), SLOTS);
+}
+template <bool STRIDED> static __device__ __forceinline__ void exchange(fe_t *x, uint32_t t, uint32_t c, uint32_t from, uint32_t to)
+{
+    put<STRIDED>(x, t, c, from);
+    __syncthreads();
+    get<STRIDED>(x, t, c, to);
+}
 
-/* From points at `top` in natural order to frequencies at `low` in bit-reversed order. */
+#define PARTIAL (K % 3) /* levels of the round that is not of three levels, on the lowest bits */
+
+/* From points at the top bits in natural order to frequencies at the lowest bits in bit-reversed order.  One copy of a round's code
+ * runs for all rounds: a pass unrolled over its rounds is larger than the instruction cache and takes twice the time. */
 template <bool STRIDED>
 static __device__ __forceinline__ void column_dif(fe_t *x, uint32_t t, uint32_t c, const void *inner, const struct ntt_element *w8)
 {
-    dif_round<3>(x, w8);
-    round_twiddle(x, inner, t, 0);
-    EXCHANGE(at_top, at_middle);
-    dif_round<3>(x, w8);
-    if (K > 6) {
-        round_twiddle(x, inner, t & ((1u << (K - 6)) - 1), 3);
-        EXCHANGE(at_middle, at_low);
-        dif_round<(K > 6 ? K - 6 : 1)>(x, w8);
+    uint32_t s = K - 3;
+    NOT_UNROLLED
+    for (;;) {
+        dif_round<3>(x, w8);
+        if (s == 0) break;
+        round_twiddle(x, inner, t, s);
+        const uint32_t next = s < 3 ? 0 : s - 3;
+        exchange<STRIDED>(x, t, c, s, next);
+        if (PARTIAL && s == PARTIAL) {
+            dif_round<PARTIAL ? PARTIAL : 1>(x, w8);
+            break;
+        }
+        s = next;
     }
 }
-/* From bit-reversed points at `low` to natural order at `top`. */
+/* From bit-reversed points at the lowest bits to natural order at the top. */
 template <bool STRIDED>
 static __device__ __forceinline__ void column_dit(fe_t *x, uint32_t t, uint32_t c, const void *inner, const struct ntt_element *w8)
 {
-    if (K > 6) {
-        dit_round<(K > 6 ? K - 6 : 1)>(x, w8);
-        EXCHANGE(at_low, at_middle);
-        round_twiddle(x, inner, t & ((1u << (K - 6)) - 1), 3);
+    uint32_t s = 0;
+    if (PARTIAL) {
+        dit_round<PARTIAL ? PARTIAL : 1>(x, w8);
+        exchange<STRIDED>(x, t, c, 0, PARTIAL);
+        s = PARTIAL;
     }
-    dit_round<3>(x, w8);
-    EXCHANGE(at_middle, at_top);
-    round_twiddle(x, inner, t, 0);
-    dit_round<3>(x, w8);
+    NOT_UNROLLED
+    for (;;) {
+        if (s) round_twiddle(x, inner, t, s);
+        dit_round<3>(x, w8);
+        if (s == K - 3) break;
+        exchange<STRIDED>(x, t, c, s, s + 3);
+        s += 3;
+    }
 }
 
 static __device__ __forceinline__ uint32_t frequency(uint32_t m) { return __brev(m) >> (32 - K); }
 
-/* The factor between passes for frequency k, position l below. */
-static __device__ __forceinline__ void pass_twiddle(fe_t *x, const struct ntt_pass *p, uint32_t k, uint32_t l)
+/* Entry k, l of a table of rows of 2^row_log2. */
+static __device__ __forceinline__ void table_entry(fe_t *w, const void *table, uint32_t k, uint32_t row_log2, uint32_t l)
 {
-    fe_t w;
-    const uint32_t low = l & ((1u << p->low_log2) - 1);
-    fe_read_const(&w, (const uint8_t *)p->low + (((size_t)k << p->low_log2) + low) * sizeof(fe_t));
-    fe_mul(x, &w, x);
+    fe_read_const(w, (const uint8_t *)table + (((size_t)k << row_log2) + l) * sizeof(fe_t));
+}
+
+/* A thread's eight points of the lowest round, which are in registers, times the factors between passes, by way of the thread's own
+ * places in shared memory, so that the code is a loop.  Their frequencies are k + i 2^(K-3), point rev3(i).  Where a factor comes from
+ * two tables, the eight are made from the first by multiplying on with w^(l 2^(K-3)). */
+template <bool STRIDED> static __device__ __forceinline__ void pass_twiddle(fe_t *x, const struct ntt_pass *p, uint32_t t, uint32_t c, uint32_t l)
+{
+    const uint32_t k = frequency(place(t, 0, 0)), low = l & ((1u << p->low_log2) - 1), high = l >> p->low_log2;
+    fe_t w, step, v;
+    put<STRIDED>(x, t, c, 0);
+    table_entry(&w, p->low, k, p->low_log2, low);
     if (p->high) {
-        fe_read_const(&w, (const uint8_t *)p->high + (((size_t)k << (p->below - p->low_log2)) + (l >> p->low_log2)) * sizeof(fe_t));
-        fe_mul(x, &w, x);
+        table_entry(&v, p->high, k, p->below - p->low_log2, high);
+        fe_mul(&w, &v, &w);
+        fe_canon_once(&w);
+        table_entry(&step, p->step, 0, 0, low);
+        table_entry(&v, p->step_high, 0, 0, high);
+        fe_mul(&step, &v, &step);
+        fe_canon_once(&step);
     }
+    NOT_UNROLLED
+    for (uint32_t i = 0; i < 8; i++) {
+        uint4 *mine = slot<STRIDED>(place(t, rev3(i), 0), c);
+        fe_t next;
+        if (!p->high && i < 7) table_entry(&next, p->low, k + ((i + 1) << (K - 3)), p->low_log2, low);
+        fe_read(&v, mine, SLOTS);
+        fe_mul(&v, &w, &v);
+        fe_write(mine, &v, SLOTS);
+        if (p->high) {
+            fe_mul(&next, &step, &w);
+            fe_canon_once(&next);
+        }
+        w = next;
+    }
+    get<STRIDED>(x, t, c, 0);
 }
 
 #define COLUMN_SETUP                                                                                                    \
@@ -137,23 +189,20 @@ static __device__ __forceinline__ void pass_twiddle(fe_t *x, const struct ntt_pa
     fe_t x[8]
 
 /* Strided pass.  Element (above, m, below): index = (above << levels | m) << below_bits | below. */
-static __global__ void __launch_bounds__(THREADS, 2) k_dif_strided(uint8_t *data, const __grid_constant__ struct ntt_pass p)
+static __global__ void __launch_bounds__(THREADS, RESIDENT) k_dif_strided(uint8_t *data, const __grid_constant__ struct ntt_pass p)
 {
     const bool STRIDED = true;
     COLUMN_SETUP;
     const uint32_t blocks_log2 = p.below - (BLOCK_LOG2 - K);
     const uint32_t l = ((blockIdx.x & ((1u << blocks_log2) - 1)) << (BLOCK_LOG2 - K)) + c;
     uint8_t *base = data + ((((size_t)(blockIdx.x >> blocks_log2) << K) << p.below) + l) * sizeof(fe_t);
-    UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], base + ((size_t)at_top(t, j) << p.below) * sizeof(fe_t), 1);
+    UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], base + ((size_t)place(t, j, K - 3) << p.below) * sizeof(fe_t), 1);
     column_dif<STRIDED>(x, t, c, p.inner, p.w8);
-    UNROLL for (int j = 0; j < 8; j++) {
-        const uint32_t m = at_low(t, j);
-        pass_twiddle(&x[j], &p, frequency(m), l);
-        fe_write(base + ((size_t)m << p.below) * sizeof(fe_t), &x[j], 1);
-    }
+    pass_twiddle<STRIDED>(x, &p, t, c, l);
+    UNROLL for (int j = 0; j < 8; j++) fe_write(base + ((size_t)place(t, j, 0) << p.below) * sizeof(fe_t), &x[j], 1);
 }
 
-static __global__ void __launch_bounds__(THREADS, 2) k_dit_strided(uint8_t *data, const __grid_constant__ struct ntt_pass p)
+static __global__ void __launch_bounds__(THREADS, RESIDENT) k_dit_strided(uint8_t *data, const __grid_constant__ struct ntt_pass p)
 {
     const bool STRIDED = true;
     COLUMN_SETUP;
@@ -161,49 +210,60 @@ static __global__ void __launch_bounds__(THREADS, 2) k_dit_strided(uint8_t *data
     const uint32_t l = ((blockIdx.x & ((1u << blocks_log2) - 1)) << (BLOCK_LOG2 - K)) + c;
     const size_t first = (((size_t)(blockIdx.x >> blocks_log2) << K) << p.below) + l;
     uint8_t *base = data + first * sizeof(fe_t);
-    UNROLL for (int j = 0; j < 8; j++) {
-        const uint32_t m = at_low(t, j);
-        fe_read(&x[j], base + ((size_t)m << p.below) * sizeof(fe_t), 1);
-        pass_twiddle(&x[j], &p, frequency(m), l);
-    }
+    UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], base + ((size_t)place(t, j, 0) << p.below) * sizeof(fe_t), 1);
+    pass_twiddle<STRIDED>(x, &p, t, c, l);
     column_dit<STRIDED>(x, t, c, p.inner, p.w8);
-    UNROLL for (int j = 0; j < 8; j++) {
-        const size_t offset = ((size_t)at_top(t, j) << p.below) * sizeof(fe_t);
-        if (p.times) {
-            fe_t y;
-            fe_read(&y, (const uint8_t *)p.times + first * sizeof(fe_t) + offset, 1);
-            fe_mul(&x[j], &y, &x[j]);
+    if (p.times) {
+        put<STRIDED>(x, t, c, K - 3);
+        NOT_UNROLLED
+        for (uint32_t j = 0; j < 8; j++) {
+            const size_t at = (first + ((size_t)place(t, j, K - 3) << p.below)) * sizeof(fe_t);
+            fe_t v, y;
+            fe_read(&y, (const uint8_t *)p.times + at, 1);
+            fe_read(&v, slot<STRIDED>(place(t, j, K - 3), c), SLOTS);
+            fe_mul(&v, &y, &v);
             if (p.minus) {
-                fe_read(&y, (const uint8_t *)p.minus + first * sizeof(fe_t) + offset, 1);
-                fe_sub(&x[j], &x[j], &y);
+                fe_read(&y, (const uint8_t *)p.minus + at, 1);
+                fe_sub(&v, &v, &y);
             }
+            fe_canon_once(&v);
+            fe_write(data + at, &v, 1);
         }
-        if (p.canonical) fe_canon(&x[j]);
-        fe_write(base + offset, &x[j], 1);
+        return;
+    }
+    UNROLL for (int j = 0; j < 8; j++) {
+        if (p.canonical) fe_canon_once(&x[j]);
+        fe_write(base + ((size_t)place(t, j, K - 3) << p.below) * sizeof(fe_t), &x[j], 1);
     }
 }
 
 /* Contiguous pass, the last of a DIF, the first of a DIT, or both in one with a factor between them. */
-template <bool DIF, bool DIT> static __global__ void __launch_bounds__(THREADS, 2) k_contiguous(uint8_t *data, const __grid_constant__ struct ntt_pass p)
+template <bool DIF, bool DIT> static __global__ void __launch_bounds__(THREADS, RESIDENT) k_contiguous(uint8_t *data, const __grid_constant__ struct ntt_pass p)
 {
     const bool STRIDED = false;
     COLUMN_SETUP;
     uint8_t *base = data + (((size_t)blockIdx.x << BLOCK_LOG2) + ((size_t)c << K)) * sizeof(fe_t);
-    UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], base + (size_t)at_top(t, j) * sizeof(fe_t), 1);
+    UNROLL for (int j = 0; j < 8; j++) fe_read(&x[j], base + (size_t)place(t, j, K - 3) * sizeof(fe_t), 1);
     if (DIF) column_dif<STRIDED>(x, t, c, p.inner, p.w8);
-    else EXCHANGE(at_top, at_low);
+    else exchange<STRIDED>(x, t, c, K - 3, 0);
     if (p.scale) {
-        UNROLL for (int j = 0; j < 8; j++) {
-            fe_t w;
-            fe_read_const(&w, (const uint8_t *)p.scale + (size_t)at_low(t, j) * sizeof(fe_t));
-            fe_mul(&x[j], &w, &x[j]);
+        put<STRIDED>(x, t, c, 0);
+        NOT_UNROLLED
+        for (uint32_t j = 0; j < 8; j++) {
+            uint4 *mine = slot<STRIDED>(place(t, j, 0), c);
+            fe_t v, w;
+            table_entry(&w, p.scale, 0, 0, place(t, j, 0));
+            fe_read(&v, mine, SLOTS);
+            fe_mul(&v, &w, &v);
+            fe_write(mine, &v, SLOTS);
         }
+        get<STRIDED>(x, t, c, 0);
     }
     if (DIT) column_dit<STRIDED>(x, t, c, DIF ? p.inner_back : p.inner, DIF ? p.w8_back : p.w8);
-    else EXCHANGE(at_low, at_top);
+    else exchange<STRIDED>(x, t, c, 0, K - 3);
     UNROLL for (int j = 0; j < 8; j++) {
-        if (p.canonical) fe_canon(&x[j]);
-        fe_write(base + (size_t)at_top(t, j) * sizeof(fe_t), &x[j], 1);
+        if (p.canonical) fe_canon_once(&x[j]);
+        fe_write(base + (size_t)place(t, j, K - 3) * sizeof(fe_t), &x[j], 1);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Points in XYZZ coordinates on the device (x = X / ZZ, y = Y / ZZZ, ZZ^3 = ZZZ^2; ZZ = 0: infinity): complete operations.
  *
  * Takes  FE     prefix of the coordinate field      LANES  lanes of a warp that share a point: 1 (G1) or 2 (G2)
- * Formulas: add-2008-s, madd-2008-s, dbl-2008-s-1, mdbl-2008-s-1 of the Explicit-Formulas Database for a = 0.
+ * Formulas: add-2008-s, madd-2008-s, dbl-2008-s-1 of the Explicit-Formulas Database for a = 0.
  * With two lanes every lane of the warp must call, converged; the rare cases are then computed by all and kept by those concerned. */
 #if LANES == 1
 #define ANY_LANE(condition) (condition)
@@ -47,26 +47,6 @@ static __device__ __forceinline__ void xyzz_cmov(struct xyzz *r, const struct xy
     fe_cmov(&r->zzz, &a->zzz, flag);
 }
 
-/* r = 2 (x, y), for an affine point that is not infinity (no point of these groups has y = 0). */
-static __device__ __forceinline__ void xyzz_dbl_affine(struct xyzz *r, const fe_t *x, const fe_t *y)
-{
-    fe_t s, m, t;
-    fe_dbl(&t, y);
-    fe_sqr(&r->zz, &t);
-    fe_mul(&r->zzz, &t, &r->zz);
-    fe_mul(&s, x, &r->zz);
-    fe_sqr(&t, x);
-    fe_dbl(&m, &t);
-    fe_add(&m, &m, &t);
-    fe_mul(&r->y, &r->zzz, y);
-    fe_sqr(&t, &m);
-    fe_sub(&t, &t, &s);
-    fe_sub(&r->x, &t, &s);
-    fe_sub(&s, &s, &r->x);
-    fe_mul(&t, &m, &s);
-    fe_sub(&r->y, &t, &r->y);
-}
-
 /* r = 2 r; infinity stays infinity because ZZ and ZZZ keep the factor. */
 static __device__ __forceinline__ void xyzz_dbl(struct xyzz *r)
 {
@@ -91,7 +71,49 @@ static __device__ __forceinline__ void xyzz_dbl(struct xyzz *r)
 
 /* One copy a kernel, for paths that are rare or short of parallel work. */
 static __device__ __noinline__ void xyzz_dbl_far(struct xyzz *r) { xyzz_dbl(r); }
-static __device__ __noinline__ void xyzz_dbl_affine_far(struct xyzz *r, const fe_t *x, const fe_t *y) { xyzz_dbl_affine(r, x, y); }
+
+/* r += q where one of them is infinity or the x are equal, or with two lanes where that holds for some pair of the warp. */
+static __device__ __noinline__ void xyzz_add_rare(struct xyzz *r, const struct xyzz *q)
+{
+    const bool q_inf = fe_is_zero(&q->zz), r_inf = fe_is_zero(&r->zz);
+#if LANES == 1
+    if (q_inf) return;
+    if (r_inf) {
+        *r = *q;
+        return;
+    }
+#endif
+    fe_t u1, p, s1, d, pp, t;
+    struct xyzz sum, twice = *r;
+    fe_mul(&u1, &r->x, &q->zz);
+    fe_mul(&p, &q->x, &r->zz);
+    fe_sub(&p, &p, &u1);
+    fe_mul(&s1, &r->y, &q->zzz);
+    fe_mul(&d, &q->y, &r->zzz);
+    fe_sub(&d, &d, &s1);
+    const bool equal_x = fe_is_zero(&p), equal_y = fe_is_zero(&d);
+    xyzz_dbl_far(&twice);
+    fe_sqr(&pp, &p);
+    fe_mul(&t, &u1, &pp);
+    fe_mul(&sum.zz, &r->zz, &q->zz);
+    fe_mul(&sum.zz, &sum.zz, &pp);
+    fe_mul(&pp, &pp, &p);
+    fe_mul(&sum.zzz, &r->zzz, &q->zzz);
+    fe_mul(&sum.zzz, &sum.zzz, &pp);
+    fe_sqr(&u1, &d);
+    fe_sub(&u1, &u1, &pp);
+    fe_sub(&u1, &u1, &t);
+    fe_sub(&sum.x, &u1, &t);
+    fe_sub(&t, &t, &sum.x);
+    fe_neg(&s1, &s1);
+    fe_dot(&sum.y, &d, &t, &s1, &pp);
+    if (equal_x) { /* also where ZZ = 0 is the sum's own: opposite points */
+        xyzz_set_inf(&sum);
+        xyzz_cmov(&sum, &twice, equal_y);
+    }
+    xyzz_cmov(&sum, q, r_inf);
+    xyzz_cmov(r, &sum, !q_inf);
+}
 
 /* r += q, all cases. */
 static __device__ __forceinline__ void xyzz_add(struct xyzz *r, const struct xyzz *q)
@@ -101,52 +123,16 @@ static __device__ __forceinline__ void xyzz_add(struct xyzz *r, const struct xyz
     fe_mul(&u1, &r->x, &q->zz);
     fe_mul(&p, &q->x, &r->zz);
     fe_sub(&p, &p, &u1);
+    const bool equal_x = fe_is_zero(&p); /* also where one is infinity with X = 0 */
+    if (ANY_LANE(q_inf || r_inf || equal_x)) {
+        struct xyzz sum = *r, other = *q;
+        xyzz_add_rare(&sum, &other);
+        *r = sum;
+        return;
+    }
     fe_mul(&s1, &r->y, &q->zzz);
     fe_mul(&d, &q->y, &r->zzz);
     fe_sub(&d, &d, &s1);
-    const bool equal_x = fe_is_zero(&p) && !q_inf && !r_inf;
-    if (ANY_LANE(q_inf || r_inf || equal_x)) {
-        if (LANES == 1) {
-            if (q_inf) return;
-            if (r_inf) {
-                *r = *q;
-                return;
-            }
-            if (fe_is_zero(&d)) {
-                struct xyzz twice = *r;
-                xyzz_dbl_far(&twice);
-                *r = twice;
-            } else {
-                xyzz_set_inf(r);
-            }
-            return;
-        }
-        struct xyzz twice = *r, none;
-        const bool same = fe_is_zero(&d);
-        xyzz_dbl_far(&twice);
-        xyzz_set_inf(&none);
-        xyzz_cmov(&none, &twice, same);     /* the result where x is equal */
-        xyzz_cmov(&none, q, r_inf);
-        xyzz_cmov(&none, r, q_inf);
-        twice = *r;
-        fe_sqr(&pp, &p);
-        fe_mul(&t, &u1, &pp);
-        fe_mul(&twice.zz, &r->zz, &q->zz);
-        fe_mul(&twice.zz, &twice.zz, &pp);
-        fe_mul(&pp, &pp, &p);
-        fe_mul(&twice.zzz, &r->zzz, &q->zzz);
-        fe_mul(&twice.zzz, &twice.zzz, &pp);
-        fe_sqr(&u1, &d);
-        fe_sub(&u1, &u1, &pp);
-        fe_sub(&u1, &u1, &t);
-        fe_sub(&twice.x, &u1, &t);
-        fe_sub(&t, &t, &twice.x);
-        fe_neg(&s1, &s1);
-        fe_dot(&twice.y, &d, &t, &s1, &pp);
-        xyzz_cmov(&none, &twice, !(q_inf || r_inf || equal_x));
-        *r = none;
-        return;
-    }
     fe_sqr(&pp, &p);
     fe_mul(&t, &u1, &pp);
     fe_mul(&r->zz, &r->zz, &q->zz);
