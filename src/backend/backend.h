@@ -33,6 +33,7 @@ struct device_info {
     char variant[64];       /* instruction set or architecture in use: "mulx/adx", "sm_90" */
     uint64_t memory_bytes;  /* MEM_DEVICE bytes in all; CPU: the host's limit (cgroup or MemTotal) */
     unsigned unit_count;    /* worker threads or SMs */
+    uint64_t stream_bytes;  /* of open device: MEM_DEVICE bytes that each open stream holds */
 };
 
 struct device_options {
@@ -68,11 +69,15 @@ struct eval_plan {
     uint64_t out_count;     /* elements written, zeros beyond row_count: the domain's size */
     uint64_t column_count;
     size_t workspace_bytes; /* room for the witness in the backend's own form where it needs one */
+    size_t resident_workspace_bytes; /* of eval_resident */
 };
 
 struct backend {
     const char *name;
     bool host_elements; /* buffers are host memory in which field elements stand as struct fr: a circuit can evaluate itself into them */
+    /* Operations take buffers over host memory (buffer_borrow), so that a mapped key is used in place.  Where they do not, all operands are
+     * MEM_DEVICE buffers that upload has filled, and matrices are made resident. */
+    bool reads_host_memory;
 
     /** Devices that exist.  No driver or no device: count 0, never an error. */
     cuzk_status (*probe)(struct task *t, struct device_info *out, size_t max, size_t *count);
@@ -99,6 +104,13 @@ struct backend {
      * In  m  on the host for the CPU;  w  canonical integers, at least column_count of them. */
     cuzk_status (*eval)(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out, const struct csr *m,
                         const struct witness *w, struct buffer *workspace);
+    /** A matrix in device memory, for many evaluations: its bytes; putting it there; and eval with it and with column_count values w that
+     * are there too.  NULL where reads_host_memory.
+     * In  m  eval_resident takes only its counts;  matrix  matrix_bytes(m) bytes */
+    size_t (*matrix_bytes)(const struct csr *m);
+    cuzk_status (*matrix_upload)(struct stream *s, struct task *t, struct buffer *matrix, const struct csr *m);
+    cuzk_status (*eval_resident)(struct stream *s, struct task *t, const struct eval_plan *p, const struct curve *c, struct buffer *out,
+                                 const struct csr *m, const struct buffer *matrix, const struct buffer *w, struct buffer *workspace);
     /** scalars = quotient of a and b; a and b are destroyed.  Out: plan->domain.size canonical integers of 32 bytes, in scalars
      * (which may be a itself). */
     cuzk_status (*quotient)(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
@@ -109,19 +121,19 @@ struct backend {
     /** out = sum scalars[i] * points[i].
      * In  points   plan->count affine points in Montgomery form, packed, any alignment (infinity allowed, points on the curve)
      *     scalars  plan->count canonical integers of 32 bytes, any alignment; each < r
-     *     gather   NULL, or plan->count indices: scalar i is scalars[gather[i]]
+     *     gather   NULL, or plan->count indices (uint32_t): scalar i is scalars[gather[i]]
      * Out out      valid after stream_sync.  Any mix of scalars is fast: 0, 1, small and full-size are told apart. */
     cuzk_status (*msm)(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points, size_t points_offset,
-                       const struct buffer *scalars, size_t scalars_offset, const uint32_t *gather, struct buffer *workspace);
+                       const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace);
     /** points[i] = scalars[i] * base, affine packed; for set-up.  scalars canonical. */
     cuzk_status (*fixed_base)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                               const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
 };
 
-/** "cpu", "cuda" where built, "fault" in test builds; NULL: not in this build. */
+/** "cpu", "cuda" where built, "fault" and "blind" in test builds; NULL: not in this build. */
 const struct backend *backend_by_name(const char *name);
 
-/** A buffer over host memory that somebody else owns (a mapped file), for backends that read host memory. */
+/** A buffer over host memory that somebody else owns (a mapped file): an operand only where backend.reads_host_memory. */
 static inline struct buffer buffer_borrow(struct device *d, struct span s)
 {
     struct buffer b;
@@ -130,6 +142,16 @@ static inline struct buffer buffer_borrow(struct device *d, struct span s)
     b.data = (uint8_t *)(uintptr_t)s.data;
     b.bytes = s.size;
     b.flags = BUFFER_BORROWED;
+    return b;
+}
+
+/** Part of a buffer, which must outlive it. */
+static inline struct buffer buffer_piece(const struct buffer *whole, size_t offset, size_t bytes)
+{
+    struct buffer b = *whole;
+    b.data = whole->data + offset;
+    b.bytes = bytes;
+    b.flags |= BUFFER_BORROWED;
     return b;
 }
 

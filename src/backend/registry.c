@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Linked into test programs only (backend/fault); elsewhere its address is null. */
+/* Linked into test programs only (backend/fault); elsewhere their addresses are null. */
 extern const struct backend backend_fault __attribute__((weak));
+extern const struct backend backend_blind __attribute__((weak));
 #if CUZK_HAVE_CUDA
 extern const struct backend backend_cuda;
 #endif
@@ -18,5 +19,6 @@ const struct backend *backend_by_name(const char *name)
     if (strcmp(name, "cuda") == 0) return &backend_cuda;
 #endif
     if (strcmp(name, "fault") == 0) return &backend_fault;
+    if (strcmp(name, "blind") == 0) return &backend_blind;
     return NULL;
 }

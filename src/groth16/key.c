@@ -4,6 +4,7 @@
 #include "base/hostmem.h"
 #include "formats/identify.h"
 #include "groth16/chunks.h"
+#include "groth16/key_device.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -404,7 +405,8 @@ static cuzk_status open_key(struct groth16_key **out, struct task *t, const char
     if (key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
     atomic_init(&key->references, 1);
     key->constraints = circuit;
-    const cuzk_status status = open_file(t, key, path, r1cs_path);
+    cuzk_status status = key_devices_create(&key->devices, t);
+    if (status == CUZK_OK) status = open_file(t, key, path, r1cs_path);
     if (status != CUZK_OK) {
         task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
         groth16_key_unref(key);
@@ -435,6 +437,7 @@ struct groth16_key *groth16_key_ref(struct groth16_key *key)
 void groth16_key_unref(struct groth16_key *key)
 {
     if (key == NULL || atomic_fetch_sub_explicit(&key->references, 1, memory_order_acq_rel) != 1) return;
+    key_devices_destroy(key->devices);
     csr_fini(&key->a);
     csr_fini(&key->b);
     free(key->density_a);

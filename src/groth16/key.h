@@ -44,6 +44,7 @@ struct groth16_key {
     struct r1cs_file circuit;      /* if r1cs was given */
     uint8_t *decoded[QUERY_COUNT]; /* bellman: what point[] views */
     uint64_t heap_bytes;
+    struct key_devices *devices; /* where it is resident: groth16/key_device.h */
 };
 
 /** Opens key_path, whose contents tell the layout; r1cs_path may be NULL.

@@ -6,12 +6,14 @@
  *   4 sums         A, B1, B2, L over the witness, H over the quotient            msm_set.c, backend.msm
  *   5 assembly     fresh r, s; the three points                                  assemble.c
  *
- * docs/maths.md has the formulas.  Nothing here depends on the curve or on where the work is done. */
+ * docs/maths.md has the formulas.  Nothing here depends on the curve; where the work is done matters only to operands_take: a backend
+ * that reads host memory works on the mapped key and the witness in place, any other on copies of both in device memory. */
 #include "groth16/prove.h"
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "groth16/h_poly.h"
+#include "groth16/key_device.h"
 #include <string.h>
 
 #define PIECE_BYTES \
@@ -19,29 +21,50 @@
 
 /* The pieces of the block that a plan describes. */
 struct workspace {
-    struct buffer block, a, b, values, points, sums;
+    struct buffer block, witness, a, b, values, points, sums;
 };
 
-static struct buffer piece(const struct buffer *block, size_t offset, size_t bytes)
-{
-    struct buffer b = *block;
-    b.data = block->data + offset;
-    b.bytes = bytes;
-    b.flags |= BUFFER_BORROWED;
-    return b;
-}
+/* What the operations read. */
+struct operands {
+    const struct key_device *resident; /* NULL: everything is on the host */
+    struct buffer points[QUERY_COUNT], gather[QUERY_COUNT], witness; /* gather[q].data NULL: none */
+};
 
 static cuzk_status workspace_take(struct workspace *ws, struct task *t, const struct groth16_plan *p)
 {
-    const size_t v = p->vector_bytes;
+    const size_t a = p->witness_bytes, b = a + p->vector_bytes, values = b + p->vector_bytes;
 
     TRY(p->backend->buffer_take(&ws->block, t, p->device, MEM_DEVICE, p->block_bytes, BUFFER_SECRET));
-    ws->a = piece(&ws->block, 0, v);
-    ws->b = piece(&ws->block, v, v);
-    ws->values = piece(&ws->block, 2 * v, p->values_workspace_bytes);
-    ws->points = piece(&ws->block, v, p->points_bytes);
-    ws->sums = piece(&ws->block, v + p->points_bytes, p->sums_workspace_bytes);
+    ws->witness = buffer_piece(&ws->block, 0, p->witness_bytes);
+    ws->a = buffer_piece(&ws->block, a, p->vector_bytes);
+    ws->b = buffer_piece(&ws->block, b, p->vector_bytes);
+    ws->values = buffer_piece(&ws->block, values, p->values_workspace_bytes);
+    ws->points = buffer_piece(&ws->block, b, p->points_bytes);
+    ws->sums = buffer_piece(&ws->block, b + p->points_bytes, p->sums_workspace_bytes);
     return CUZK_OK;
+}
+
+/* Key and witness where the device reads them: the key's first proof on a device uploads it. */
+static cuzk_status operands_take(struct operands *out, struct task *t, const struct groth16_key *key,
+                                 const struct groth16_plan *p, struct stream *stream, const struct witness *w,
+                                 struct workspace *ws)
+{
+    memset(out, 0, sizeof *out);
+    if (p->backend->reads_host_memory) {
+        for (int q = 0; q < QUERY_COUNT; q++) {
+            const struct msm_row *row = &p->rows[q];
+            out->points[q] = buffer_borrow(p->device, row->points);
+            if (row->gather == NULL) continue;
+            out->gather[q] = buffer_borrow(p->device, span_of(row->gather, row->count * sizeof *row->gather));
+        }
+        out->witness = buffer_borrow(p->device, w->values);
+        return CUZK_OK;
+    }
+    TRY(key_device_take(&out->resident, t, key, p->backend, p->device, stream));
+    memcpy(out->points, out->resident->points, sizeof out->points);
+    memcpy(out->gather, out->resident->gather, sizeof out->gather);
+    out->witness = ws->witness;
+    return p->backend->upload(stream, t, &ws->witness, 0, w->values.data, 32 * w->count);
 }
 
 /* -- 1 ----------------------------------------------------------------------------------------------------------------- */
@@ -62,10 +85,19 @@ static cuzk_status check_witness(struct task *t, const struct groth16_key *key, 
 /* -- 2 ----------------------------------------------------------------------------------------------------------------- */
 
 static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const struct groth16_plan *p,
-                            struct stream *stream, const struct witness *w, struct workspace *ws)
+                            struct stream *stream, const struct witness *w, const struct operands *ops,
+                            struct workspace *ws)
 {
     const struct constraints *c = key->constraints;
 
+    if (ops->resident != NULL) {
+        const struct buffer *const m = ops->resident->matrix;
+        TRY(p->backend->eval_resident(stream, t, &p->eval_a, key->curve, &ws->a, &key->a, &m[0], &ops->witness,
+                                      &ws->values));
+        TRY(p->backend->eval_resident(stream, t, &p->eval_b, key->curve, &ws->b, &key->b, &m[1], &ops->witness,
+                                      &ws->values));
+        return p->backend->stream_sync(stream, t);
+    }
     if (c == NULL) {
         TRY(p->backend->eval(stream, t, &p->eval_a, &ws->a, &key->a, w, &ws->values));
         TRY(p->backend->eval(stream, t, &p->eval_b, &ws->b, &key->b, w, &ws->values));
@@ -83,30 +115,31 @@ static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const
 /* Points [first, first + count) of a row times their scalars. */
 static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct groth16_key *key,
                              const struct groth16_plan *p, enum groth16_query q, uint64_t first,
-                             uint64_t count, struct stream *stream, const struct witness *w,
+                             uint64_t count, struct stream *stream, const struct operands *ops,
                              struct workspace *ws)
 {
     const struct msm_row *row = &p->rows[q];
     const size_t point_bytes = key->curve->group[row->group]->aff_bytes;
-    const struct buffer scalars = row->scalars == MSM_QUOTIENT ? ws->a : buffer_borrow(p->device, w->values);
-    const uint32_t *const gather = row->gather != NULL ? row->gather + first : NULL;
-    struct buffer points;
+    const struct buffer *const scalars = row->scalars == MSM_QUOTIENT ? &ws->a : &ops->witness;
+    struct buffer points, gather = { 0 };
 
     if (key->encoded) {
         TRY(groth16_key_points(t, key, q, first, count, ws->points.data));
         points = ws->points;
     } else {
-        points =
-            buffer_borrow(p->device, span_of(row->points.data + first * point_bytes, count * point_bytes));
+        points = buffer_piece(&ops->points[q], first * point_bytes, count * point_bytes);
     }
-    TRY(p->backend->msm(stream, t, count == p->piece[q] ? &p->msm[q] : &p->last[q], out, &points, 0, &scalars,
-                        32 * (gather != NULL ? 0 : row->first + first), gather, &ws->sums));
+    if (row->gather != NULL)
+        gather = buffer_piece(&ops->gather[q], first * sizeof *row->gather, count * sizeof *row->gather);
+    TRY(p->backend->msm(stream, t, count == p->piece[q] ? &p->msm[q] : &p->last[q], out, &points, 0, scalars,
+                        32 * (row->gather != NULL ? 0 : row->first + first),
+                        row->gather != NULL ? &gather : NULL, &ws->sums));
     return p->backend->stream_sync(stream, t);
 }
 
 static cuzk_status sum_row(struct task *t, struct g_jac *out, const struct groth16_key *key,
                            const struct groth16_plan *p, enum groth16_query q, struct stream *stream,
-                           const struct witness *w, struct workspace *ws)
+                           const struct operands *ops, struct workspace *ws)
 {
     const struct msm_row *row = &p->rows[q];
     const struct group *g = key->curve->group[row->group];
@@ -116,7 +149,7 @@ static cuzk_status sum_row(struct task *t, struct g_jac *out, const struct groth
     g->jac_set_inf(out);
     for (uint64_t first = 0; first < row->count; first += p->piece[q]) {
         const uint64_t left = row->count - first, count = left < p->piece[q] ? left : p->piece[q];
-        TRY_GOTO(out, sum_piece(t, &part, key, p, q, first, count, stream, w, ws));
+        TRY_GOTO(out, sum_piece(t, &part, key, p, q, first, count, stream, ops, ws));
         g->jac_add(out, out, &part);
     }
 out:
@@ -139,6 +172,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
 {
     const struct backend *be = plan->backend;
     struct stream *stream = NULL;
+    struct operands ops;
     struct workspace ws;
     cuzk_status status;
     uint64_t clock = clock_now_ns();
@@ -147,9 +181,10 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     TRY_GOTO(out, check_witness(t, key, w));
     TRY_GOTO(out, workspace_take(&ws, t, plan));
     TRY_GOTO(out, be->stream_open(&stream, t, plan->device));
+    TRY_GOTO(out, operands_take(&ops, t, key, plan, stream, w, &ws));
     timings->witness_ms = lap(&clock);
 
-    TRY_GOTO(out, evaluate(t, key, plan, stream, w, &ws));
+    TRY_GOTO(out, evaluate(t, key, plan, stream, w, &ops, &ws));
     timings->eval_ms = lap(&clock);
 
     if (key->layout == GROTH16_ZKEY)
@@ -162,7 +197,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     for (int q = 0; q < QUERY_COUNT; q++) {
         TRY_GOTO(out, task_poll(t));
         task_progress(t, "sums", (uint64_t)q, QUERY_COUNT);
-        TRY_GOTO(out, sum_row(t, &sums[q], key, plan, q, stream, w, &ws));
+        TRY_GOTO(out, sum_row(t, &sums[q], key, plan, q, stream, &ops, &ws));
         timings->msm_ms[q] = lap(&clock);
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
@@ -231,8 +266,11 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
     if (key->constraints == NULL) {
         TRY(out->backend->eval_plan(&out->eval_a, t, out->device, &key->a, key->domain.size));
         TRY(out->backend->eval_plan(&out->eval_b, t, out->device, &key->b, key->domain.size));
-        out->values_workspace_bytes = larger(
-            out->values_workspace_bytes, larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes));
+        const size_t eval_bytes = out->backend->reads_host_memory
+                                      ? larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes)
+                                      : larger(out->eval_a.resident_workspace_bytes,
+                                               out->eval_b.resident_workspace_bytes);
+        out->values_workspace_bytes = larger(out->values_workspace_bytes, eval_bytes);
     } else if (!out->backend->host_elements) {
         return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not evaluate circuit %s yet; cpu does",
                     out->backend->name, key->constraints->name);
@@ -240,6 +278,26 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
     out->vector_bytes = arena_round(out->quotient.vector_bytes);
     out->values_workspace_bytes = arena_round(out->values_workspace_bytes);
     return CUZK_OK;
+}
+
+/* Whether one proof and its key fit into the device at all.  Host memory is the caller's to weigh. */
+static cuzk_status fits(struct task *t, const struct groth16_key *key, const struct groth16_plan *p)
+{
+    struct device_info info;
+
+    if (p->backend->reads_host_memory) return CUZK_OK;
+    p->backend->info(p->device, &info);
+    const uint64_t needed = p->key_bytes + p->block_bytes + info.stream_bytes;
+    if (needed <= info.memory_bytes) return CUZK_OK;
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE,
+             "a proof on this key takes %llu bytes of device memory (%llu of them for the key); %s device %u "
+             "gives %llu",
+             (unsigned long long)needed, (unsigned long long)p->key_bytes, p->backend->name, info.index,
+             (unsigned long long)info.memory_bytes);
+    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
+                    "use a device with more memory, or the cpu backend");
+    return status;
 }
 
 cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
@@ -258,7 +316,12 @@ cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const s
     msm_set_rows(out->rows, key);
     TRY(plan_values(out, t, key));
     TRY(plan_sums(out, t, key));
-    out->block_bytes = out->vector_bytes + larger(out->vector_bytes + out->values_workspace_bytes,
-                                                  out->points_bytes + out->sums_workspace_bytes);
-    return CUZK_OK;
+    if (!backend->reads_host_memory) {
+        out->key_bytes = key_device_bytes(key, backend);
+        out->witness_bytes = arena_round(32 * key->variable_count);
+    }
+    out->block_bytes = out->witness_bytes + out->vector_bytes +
+                       larger(out->vector_bytes + out->values_workspace_bytes,
+                              out->points_bytes + out->sums_workspace_bytes);
+    return fits(t, key, out);
 }

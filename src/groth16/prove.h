@@ -6,7 +6,8 @@
 #include "groth16/msm_set.h"
 
 /* What one proof on a key takes on a device; groth16_prove executes it as it stands.  One block holds, in this order,
- *     a | b and workspace of steps 2 and 3      later      h scalars | decoded points and workspace of the sums (over b) */
+ *     a | b and workspace of steps 2 and 3      later      h scalars | decoded points and workspace of the sums (over b)
+ * and before these the witness, where the backend does not read host memory; the key is then resident beside the block. */
 struct groth16_plan {
     const struct backend *backend;
     struct device *device;
@@ -19,11 +20,13 @@ struct groth16_plan {
     size_t vector_bytes;                                 /* of a, of b */
     size_t points_bytes;                                 /* of a piece's decoded points */
     size_t values_workspace_bytes, sums_workspace_bytes;
-    size_t block_bytes; /* all of it */
+    size_t witness_bytes;                                /* of the witness in the block */
+    size_t block_bytes;                                  /* all of it */
+    uint64_t key_bytes; /* of device memory, taken by the key's first proof there for all others */
 };
 
 /** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit); CUZK_UNSUPPORTED: a circuit that is a
- *         program, on a backend that does not take its values. */
+ *         program, on a backend that does not take its values; CUZK_TOO_LARGE: more than the device's memory, both numbers named. */
 cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
                                const struct backend *backend, struct device *device) MUST_CHECK;
 
@@ -36,7 +39,8 @@ struct groth16_timings {
  * In      w  the values of all variables
  * Errors  CUZK_MISMATCH (curve or number of values), CUZK_MALFORMED (a value), CUZK_NO_MEMORY, CUZK_CANCELLED, CUZK_DEADLINE.
  * Thread  any; calls on one key and device may run at the same time.
- * Cost    plan->block_bytes of heap, taken once and wiped. */
+ * Cost    plan->block_bytes of the device's memory, taken once and wiped; the key's first proof on a device that does not read host
+ *         memory takes plan->key_bytes too, which stay with the key. */
 cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
                           const struct groth16_plan *plan, const struct witness *w,
                           struct groth16_timings *timings) MUST_CHECK;

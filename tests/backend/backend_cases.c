@@ -142,8 +142,10 @@ static void sum_check(const struct sum *s, const char *what)
     const size_t shift = s->n % 3 * (f.kind == MEM_DEVICE ? 16 : 1);
     struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, shift),
                   scalars = take_with(s->scalars, 32 * s->n, shift), workspace = take(plan.workspace_bytes);
-    OK(f.b->msm(f.s, &f.t, &plan, &got, &points, shift, &scalars, shift, s->gather, &workspace));
+    struct buffer gather = take_with(s->gather, s->gather ? s->n * sizeof *s->gather : 0, 0);
+    OK(f.b->msm(f.s, &f.t, &plan, &got, &points, shift, &scalars, shift, s->gather ? &gather : NULL, &workspace));
     OK(f.b->stream_sync(f.s, &f.t));
+    f.b->buffer_give(&gather);
     f.b->buffer_give(&points);
     f.b->buffer_give(&scalars);
     f.b->buffer_give(&workspace);
@@ -680,6 +682,25 @@ static void quotient_identity(void **state)
 
 /* -- constraint evaluation -- */
 
+/* The same evaluation from operands in device memory, over the result of the first. */
+static void eval_again_resident(const struct eval_plan *plan, const struct curve *c, struct buffer *out,
+                                const struct csr *m, const struct fr_int *values)
+{
+    struct fr *nothing = allocate(out->bytes);
+    struct buffer matrix = take(f.b->matrix_bytes(m)),
+                  w = take_with(values, m->column_count * sizeof *values, 0),
+                  workspace = take(plan->resident_workspace_bytes);
+    OK(f.b->stream_sync(f.s, &f.t));
+    OK(f.b->upload(f.s, &f.t, out, 0, nothing, out->bytes));
+    OK(f.b->matrix_upload(f.s, &f.t, &matrix, m));
+    OK(f.b->eval_resident(f.s, &f.t, plan, c, out, m, &matrix, &w, &workspace));
+    OK(f.b->stream_sync(f.s, &f.t));
+    f.b->buffer_give(&matrix);
+    f.b->buffer_give(&w);
+    f.b->buffer_give(&workspace);
+    free(nothing);
+}
+
 static void eval_rows_against_definition(void **state)
 {
     (void)state;
@@ -736,6 +757,7 @@ static void eval_rows_against_definition(void **state)
         struct buffer out = take(32 * OUT), ws = take(plan.workspace_bytes);
         struct fr *got = allocate(OUT * sizeof *got);
         OK(f.b->eval(f.s, &f.t, &plan, &out, &m, &w, &ws));
+        if (!f.b->reads_host_memory) eval_again_resident(&plan, c, &out, &m, values);
         OK(f.b->download(f.s, &f.t, got, &out, 0, 32 * OUT));
         OK(f.b->stream_sync(f.s, &f.t));
         for (size_t i = 0; i < OUT; i++) {

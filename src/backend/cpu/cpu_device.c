@@ -17,10 +17,10 @@
 enum { CURVES = 2, CONVENTIONS = 2 };
 
 /* Fastest first; the portable ones are always usable. */
-static const struct cpu_kernels *const kernel_list[CURVES][2] = {
+static const struct cpu_kernels *const kernel_list[CURVES][3] = {
 #if defined(__x86_64__)
-    { &cpu_bn254_adx, &cpu_bn254_portable },
-    { &cpu_bls12_381_adx, &cpu_bls12_381_portable },
+    { &cpu_bn254_ifma, &cpu_bn254_adx, &cpu_bn254_portable },
+    { &cpu_bls12_381_ifma, &cpu_bls12_381_adx, &cpu_bls12_381_portable },
 #else
     { &cpu_bn254_portable },
     { &cpu_bls12_381_portable },
@@ -348,20 +348,21 @@ static cuzk_status cpu_ntt(struct stream *s, struct task *t, const struct domain
 
 static cuzk_status cpu_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out,
                            const struct buffer *points, size_t points_offset, const struct buffer *scalars,
-                           size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
+                           size_t scalars_offset, const struct buffer *gather, struct buffer *workspace)
 {
     struct cpu_team team = team_of(s->device, t);
     struct cpu_msm_args args;
     TRY(range_check(t, points, "the points", points_offset,
                     (size_t)p->count * p->curve->group[p->group]->aff_bytes, 1));
     TRY(range_check(t, scalars, "the scalars", scalars_offset, gather ? 0 : 32 * (size_t)p->count, 1));
+    if (gather) TRY(range_check(t, gather, "the gather list", 0, sizeof(uint32_t) * (size_t)p->count, sizeof(uint32_t)));
     TRY(range_check(t, workspace, "the workspace of a multi-scalar multiplication", 0, p->workspace_bytes,
                     8));
     if (team.slots > p->thread_count) team.slots = p->thread_count; /* scratch was counted for these */
     args.plan = p;
     args.points = points->data + points_offset;
     args.scalars = scalars->data + scalars_offset;
-    args.gather = gather;
+    args.gather = gather ? (const uint32_t *)(const void *)gather->data : NULL;
     args.workspace = workspace->data;
     return s->device->kernels[curve_index(p->curve)]->msm[p->group](&team, out, &args);
 }
@@ -386,6 +387,7 @@ static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct
 const struct backend backend_cpu = {
     .name = "cpu",
     .host_elements = true,
+    .reads_host_memory = true,
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,

@@ -133,7 +133,7 @@ static cuzk_status fault_ntt(struct stream *s, struct task *t, const struct doma
 
 static cuzk_status fault_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out,
                              const struct buffer *points, size_t points_offset, const struct buffer *scalars,
-                             size_t scalars_offset, const uint32_t *gather, struct buffer *workspace)
+                             size_t scalars_offset, const struct buffer *gather, struct buffer *workspace)
 {
     const struct group *g = p->curve->group[p->group];
     const uint64_t every = atomic_load(&wrong_every);
@@ -161,6 +161,7 @@ static void fault_stream_close(struct stream *s) { backend_cpu.stream_close(s); 
 const struct backend backend_fault = {
     .name = "fault",
     .host_elements = true,
+    .reads_host_memory = true,
     .close = fault_close,
     .info = fault_info,
     .buffer_give = fault_buffer_give,

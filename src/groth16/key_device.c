@@ -1,0 +1,159 @@
+/* A key in device memory: points, gather lists and matrices, for backends that do not read host memory. */
+#include "groth16/key_device.h"
+#include "base/arena.h"
+#include "groth16/msm_set.h"
+#include <pthread.h>
+#include <stdlib.h>
+
+struct key_devices {
+    pthread_mutex_t lock; /* held while a key is uploaded, so that it is uploaded once */
+    struct key_device *first;
+};
+
+cuzk_status key_devices_create(struct key_devices **out, struct task *t)
+{
+    struct key_devices *d = calloc(1, sizeof *d);
+
+    if (d == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
+    if (pthread_mutex_init(&d->lock, NULL) != 0) {
+        free(d);
+        return FAIL(t, CUZK_NO_MEMORY, "no mutex for a key");
+    }
+    *out = d;
+    return CUZK_OK;
+}
+
+static void release(struct key_device *k)
+{
+    k->backend->buffer_give(&k->block);
+    free(k);
+}
+
+void key_devices_destroy(struct key_devices *d)
+{
+    if (d == NULL) return;
+    while (d->first != NULL) {
+        struct key_device *const k = d->first;
+        d->first = k->next;
+        release(k);
+    }
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+/* -- the block --------------------------------------------------------------------------------------------------------- */
+
+struct layout {
+    struct msm_row rows[QUERY_COUNT];
+    size_t points[QUERY_COUNT], gather[QUERY_COUNT], matrix[2], bytes;
+};
+
+static size_t points_bytes(const struct groth16_key *key, const struct msm_row *row)
+{
+    return row->count * key->curve->group[row->group]->aff_bytes;
+}
+
+static size_t place(size_t *at, size_t bytes)
+{
+    const size_t here = *at;
+
+    *at += arena_round(bytes);
+    return here;
+}
+
+static void layout_of(struct layout *l, const struct groth16_key *key, const struct backend *backend)
+{
+    l->bytes = 0;
+    msm_set_rows(l->rows, key);
+    for (int q = 0; q < QUERY_COUNT; q++) {
+        const struct msm_row *row = &l->rows[q];
+        l->points[q] = place(&l->bytes, points_bytes(key, row));
+        if (row->gather == NULL) continue;
+        l->gather[q] = q == QUERY_B2 ? l->gather[QUERY_B1] /* the same list */
+                                     : place(&l->bytes, row->count * sizeof *row->gather);
+    }
+    l->matrix[0] = place(&l->bytes, backend->matrix_bytes(&key->a));
+    l->matrix[1] = place(&l->bytes, backend->matrix_bytes(&key->b));
+}
+
+uint64_t key_device_bytes(const struct groth16_key *key, const struct backend *backend)
+{
+    struct layout l;
+
+    layout_of(&l, key, backend);
+    return l.bytes;
+}
+
+/* -- the upload -------------------------------------------------------------------------------------------------------- */
+
+static cuzk_status fill(struct key_device *k, struct task *t, const struct groth16_key *key,
+                        struct stream *stream, const struct layout *l)
+{
+    const struct csr *const matrices[2] = { &key->a, &key->b };
+
+    for (int q = 0; q < QUERY_COUNT; q++) {
+        const struct msm_row *row = &l->rows[q];
+        const size_t bytes = points_bytes(key, row), list_bytes = row->count * sizeof *row->gather;
+        TRY(task_poll(t));
+        task_progress(t, "key", (uint64_t)q, QUERY_COUNT);
+        k->points[q] = buffer_piece(&k->block, l->points[q], bytes);
+        TRY(k->backend->upload(stream, t, &k->points[q], 0, row->points.data, bytes));
+        if (row->gather == NULL) continue;
+        k->gather[q] = buffer_piece(&k->block, l->gather[q], list_bytes);
+        if (q != QUERY_B2) TRY(k->backend->upload(stream, t, &k->gather[q], 0, row->gather, list_bytes));
+    }
+    for (int m = 0; m < 2; m++) {
+        k->matrix[m] = buffer_piece(&k->block, l->matrix[m], k->backend->matrix_bytes(matrices[m]));
+        TRY(k->backend->matrix_upload(stream, t, &k->matrix[m], matrices[m]));
+    }
+    return k->backend->stream_sync(stream, t);
+}
+
+static cuzk_status make(struct key_device **out, struct task *t, const struct groth16_key *key,
+                        const struct backend *backend, struct device *device, struct stream *stream)
+{
+    struct key_device *k = calloc(1, sizeof *k);
+    struct task quiet;
+    struct layout l;
+
+    if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key on a device");
+    k->backend = backend;
+    k->device = device;
+    layout_of(&l, key, backend);
+    cuzk_status status = backend->buffer_take(&k->block, t, device, MEM_DEVICE, l.bytes, 0);
+    if (status == CUZK_OK) {
+        status = fill(k, t, key, stream, &l);
+        if (status != CUZK_OK) { /* no copy may still be on its way into memory that is given back */
+            task_init(&quiet);
+            (void)!backend->stream_sync(stream, &quiet);
+        }
+    }
+    if (status != CUZK_OK) {
+        release(k);
+        return status;
+    }
+    *out = k;
+    return CUZK_OK;
+}
+
+cuzk_status key_device_take(const struct key_device **out, struct task *t, const struct groth16_key *key,
+                            const struct backend *backend, struct device *device, struct stream *stream)
+{
+    struct key_devices *const d = key->devices;
+    struct key_device *k;
+    cuzk_status status = CUZK_OK;
+
+    pthread_mutex_lock(&d->lock);
+    for (k = d->first; k != NULL; k = k->next)
+        if (k->backend == backend && k->device == device) break;
+    if (k == NULL) {
+        status = make(&k, t, key, backend, device, stream);
+        if (status == CUZK_OK) {
+            k->next = d->first;
+            d->first = k;
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+    if (status == CUZK_OK) *out = k;
+    return status;
+}
