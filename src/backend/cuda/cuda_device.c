@@ -190,7 +190,6 @@ static void cuda_info(const struct device *d, struct device_info *out)
     memcpy(out->variant, d->variant, sizeof out->variant);
     out->memory_bytes = d->arena_bytes;
     out->stream_bytes = CUDA_SCRATCH_BYTES;
-    out->stream_bytes = CUDA_SCRATCH_BYTES;
     out->unit_count = d->sm_count;
 }
 
@@ -432,9 +431,6 @@ const struct backend backend_cuda = {
     .quotient_plan = cuda_quotient_plan,
     .eval_plan = cuda_eval_plan,
     .eval = cuda_eval,
-    .matrix_bytes = cuda_matrix_bytes,
-    .matrix_upload = cuda_matrix_upload,
-    .eval_resident = cuda_eval_resident,
     .matrix_bytes = cuda_matrix_bytes,
     .matrix_upload = cuda_matrix_upload,
     .eval_resident = cuda_eval_resident,

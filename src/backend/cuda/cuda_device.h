@@ -102,10 +102,6 @@ size_t cuda_matrix_bytes(const struct csr *m);
 cuzk_status cuda_matrix_upload(struct stream *s, struct task *t, struct buffer *matrix, const struct csr *m);
 cuzk_status cuda_eval_resident(struct stream *s, struct task *t, const struct eval_plan *p, const struct curve *c, struct buffer *out,
                                const struct csr *m, const struct buffer *matrix, const struct buffer *w, struct buffer *workspace);
-size_t cuda_matrix_bytes(const struct csr *m);
-cuzk_status cuda_matrix_upload(struct stream *s, struct task *t, struct buffer *matrix, const struct csr *m);
-cuzk_status cuda_eval_resident(struct stream *s, struct task *t, const struct eval_plan *p, const struct curve *c, struct buffer *out,
-                               const struct csr *m, const struct buffer *matrix, const struct buffer *w, struct buffer *workspace);
 
 /* -- cuda_ntt.c -- */
 cuzk_status cuda_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);

@@ -212,7 +212,6 @@ cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p,
     TRY(cuda_range(t, d, points, "the points of an MSM", points_offset, p->count * group->aff_bytes, &pts));
     TRY(cuda_range(t, d, scalars, "the scalars of an MSM", scalars_offset, p->count * 32, &sc));
     if (gather) TRY(cuda_range(t, d, gather, "the gather list of an MSM", 0, p->count * sizeof(uint32_t), &list));
-    if (gather) TRY(cuda_range(t, d, gather, "the gather list of an MSM", 0, p->count * sizeof(uint32_t), &list));
     TRY(cuda_range(t, d, workspace, "the workspace of an MSM", 0, p->workspace_bytes, &ws));
     TRY(cuda_result_slot(s, t, &result));
     TRY(task_poll(t)); /* from here on everything is enqueued: a caller may give the buffers back only after a sync */
