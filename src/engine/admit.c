@@ -2,8 +2,8 @@
 #include "engine/admit.h"
 
 /* GO if need fits now; else which key to evict, or to wait. */
-static enum admit_verdict room_for(struct stored_key **victim, const struct budget *b, struct key_store *s, const struct bytes *need,
-                                   const struct admit_request *r)
+static enum admit_verdict room_for(struct stored_key **victim, const struct budget *b, struct key_store *s,
+                                   const struct bytes *need, const struct admit_request *r)
 {
     struct bytes room;
 
@@ -26,7 +26,8 @@ static bool leaves_room(const struct budget *b, const struct admit_request *r)
     return bytes_lacking(&all, &b->total) < 0;
 }
 
-enum admit_verdict admit_key(struct stored_key **victim, const struct budget *b, struct key_store *s, const struct admit_request *r)
+enum admit_verdict admit_key(struct stored_key **victim, const struct budget *b, struct key_store *s,
+                             const struct admit_request *r)
 {
     struct bytes need = r->key->circuit->key_bytes;
 
@@ -36,7 +37,8 @@ enum admit_verdict admit_key(struct stored_key **victim, const struct budget *b,
     return verdict == ADMIT_GO ? ADMIT_LOAD : verdict;
 }
 
-enum admit_verdict admit_part(struct stored_key **victim, const struct budget *b, struct key_store *s, const struct admit_request *r)
+enum admit_verdict admit_part(struct stored_key **victim, const struct budget *b, struct key_store *s,
+                              const struct admit_request *r)
 {
     if (!leaves_room(b, r)) return ADMIT_WAIT;
     if (r->key->state != KEY_RESIDENT) return admit_key(victim, b, s, r);

@@ -14,18 +14,20 @@ enum admit_verdict {
 };
 
 struct admit_request {
-    const struct bytes *need;    /* the stage's own bytes, all or nothing */
-    struct stored_key *key;      /* that it works with */
-    uint32_t rank;               /* its job's place in the order */
-    bool impatient;              /* evict young keys too: urgent, or nothing runs that will give memory back */
+    const struct bytes *need; /* the stage's own bytes, all or nothing */
+    struct stored_key *key;   /* that it works with */
+    uint32_t rank;            /* its job's place in the order */
+    bool impatient;           /* evict young keys too: urgent, or nothing runs that will give memory back */
     /* A stage that leaves bytes behind must leave room for what uses them: of all that is not lasting (keys in use, carries, this
      * stage's carry included), at least `reserve`.  NULL: leaves nothing behind. */
     const struct bytes *lasting, *reserve;
     uint64_t min_idle_ns, now_ns;
 };
 
-enum admit_verdict admit_part(struct stored_key **victim, const struct budget *b, struct key_store *s, const struct admit_request *r);
+enum admit_verdict admit_part(struct stored_key **victim, const struct budget *b, struct key_store *s,
+                              const struct admit_request *r);
 /** The same for a key alone (preload). */
-enum admit_verdict admit_key(struct stored_key **victim, const struct budget *b, struct key_store *s, const struct admit_request *r);
+enum admit_verdict admit_key(struct stored_key **victim, const struct budget *b, struct key_store *s,
+                             const struct admit_request *r);
 
 #endif

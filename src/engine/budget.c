@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static const char *const device_names[BUDGET_DEVICES_MOST] = {
-    "device 0", "device 1", "device 2", "device 3", "device 4", "device 5", "device 6", "device 7",
+    "device 0", "device 1", "device 2",  "device 3",  "device 4",  "device 5",  "device 6",  "device 7",
     "device 8", "device 9", "device 10", "device 11", "device 12", "device 13", "device 14", "device 15",
 };
 
@@ -51,8 +51,8 @@ void budget_give(struct budget *b, const struct bytes *back)
 {
     for (int k = 0; k < BYTES_KINDS; k++) {
         if (back->of[k] > b->used.of[k]) {
-            fprintf(stderr, "cuzk: the ledger is given %llu bytes of %s of which %llu were taken\n", (unsigned long long)back->of[k],
-                    bytes_kind_name(k), (unsigned long long)b->used.of[k]);
+            fprintf(stderr, "cuzk: the ledger is given %llu bytes of %s of which %llu were taken\n",
+                    (unsigned long long)back->of[k], bytes_kind_name(k), (unsigned long long)b->used.of[k]);
             abort();
         }
         b->used.of[k] -= back->of[k];
@@ -64,9 +64,11 @@ cuzk_status budget_fits(struct task *t, const struct budget *b, const struct byt
     const int k = bytes_lacking(need, &b->total);
 
     if (k < 0) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_TOO_LARGE, "%s takes %llu bytes of %s; the whole budget is %llu", who,
-                                    (unsigned long long)need->of[k], bytes_kind_name(k), (unsigned long long)b->total.of[k]);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, bytes_kind_name(k), "raise the memory budget, or use a machine with more memory");
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE, "%s takes %llu bytes of %s; the whole budget is %llu", who,
+             (unsigned long long)need->of[k], bytes_kind_name(k), (unsigned long long)b->total.of[k]);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, bytes_kind_name(k),
+                    "raise the memory budget, or use a machine with more memory");
     return status;
 }
 

@@ -19,7 +19,8 @@ struct budget {
 
 static inline void bytes_add(struct bytes *a, const struct bytes *b)
 {
-    for (int k = 0; k < BYTES_KINDS; k++) a->of[k] = a->of[k] > UINT64_MAX - b->of[k] ? UINT64_MAX : a->of[k] + b->of[k];
+    for (int k = 0; k < BYTES_KINDS; k++)
+        a->of[k] = a->of[k] > UINT64_MAX - b->of[k] ? UINT64_MAX : a->of[k] + b->of[k];
 }
 static inline void bytes_max(struct bytes *a, const struct bytes *b)
 {
@@ -38,7 +39,8 @@ void budget_give(struct budget *b, const struct bytes *back);
 void budget_free(const struct budget *b, struct bytes *out);
 
 /** CUZK_TOO_LARGE with both numbers if need exceeds the whole budget, else CUZK_OK. */
-cuzk_status budget_fits(struct task *t, const struct budget *b, const struct bytes *need, const char *who) MUST_CHECK;
+cuzk_status budget_fits(struct task *t, const struct budget *b, const struct bytes *need,
+                        const char *who) MUST_CHECK;
 
 /** The host bytes to use when none are configured: hostmem's limit less margin_bytes (UINT64_MAX: an eighth). */
 uint64_t budget_default_heap(uint64_t margin_bytes);

@@ -9,58 +9,18 @@
  *
  * so an answer that a job is accepted, or done, leaves only when the journal has it. */
 #include "engine/engine.h"
-#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mailbox.h"
-#include "base/pool.h"
-#include "base/rng.h"
-#include "base/status.h"
-#include "engine/engine_core.h"
+#include "engine/engine_inside.h"
 #include "engine/engine_view.h"
-#include "engine/journal.h"
-#include "engine/lane_thread.h"
 #include "engine/payload_file.h"
-#include "hash/sha256.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_MOST    256                    /* events between two transactions */
-#define HALT_GRACE_NS (90ull * 1000000000)   /* for lanes to stop when the engine is closed: more than the core's own patience */
-#define MS            1000000ull
-
-struct engine {
-    struct engine_core core;
-    struct mailbox mailbox;
-    pthread_t thread;
-    bool thread_runs;
-    struct circuit *circuits;
-    size_t circuit_count;
-    const struct backend *backend;
-    struct device *device;
-    struct pool *pool;
-    struct lane_thread *lanes;
-    uint32_t lane_count;
-    struct loader loader;
-    struct journal *journal;      /* NULL: nothing is durable */
-    uint64_t job_ttl_ms;
-    /* the engine's thread's own */
-    struct job *records;          /* linked by journal_next */
-    struct job *destroys;         /* likewise, once they are in no other list */
-    struct envelope close;
-    uint64_t close_timeout_ns;
-    uint64_t close_ns;            /* when to stop what runs; 0: not closing */
-};
-
-struct client_message {
-    struct envelope envelope;
-    struct waiter *waiter;
-    char text[ENGINE_NAME_BYTES > JOB_ID_BYTES ? ENGINE_NAME_BYTES : JOB_ID_BYTES];
-    view_told *look;
-    void *look_context;
-};
+#define BATCH_MOST 256 /* events between two transactions */
+#define HALT_GRACE_NS \
+    (90ull * 1000000000) /* for lanes to stop when the engine is closed: more than the core's own patience */
 
 /* -- actions ------------------------------------------------------------------------------------------------------------ */
 
@@ -86,13 +46,21 @@ static void on_act(void *context, const struct action *a)
 
     switch (a->kind) {
     case ACT_RUN:
-        lane_thread_run(&e->lanes[a->lane], a->job, a->part, a->synthesis, e->core.store.keys[a->job->circuit_index].key,
-                        &e->core.lanes.lanes[a->lane].held);
+        lane_thread_run(&e->lanes[a->lane], a->job, a->part, a->synthesis,
+                        e->core.store.keys[a->job->circuit_index].key, &e->core.lanes.lanes[a->lane].held);
         break;
-    case ACT_STOP: lane_thread_stop(&e->lanes[a->lane]); break;
-    case ACT_TEST: lane_thread_test(&e->lanes[a->lane]); break;
-    case ACT_LOAD: loader_order(&e->loader, key, ORDER_LOAD, a->key); break;
-    case ACT_FREE_KEY: loader_order(&e->loader, key, ORDER_UNLOAD, a->key); break;
+    case ACT_STOP:
+        lane_thread_stop(&e->lanes[a->lane]);
+        break;
+    case ACT_TEST:
+        lane_thread_test(&e->lanes[a->lane]);
+        break;
+    case ACT_LOAD:
+        loader_order(&e->loader, key, ORDER_LOAD, a->key);
+        break;
+    case ACT_FREE_KEY:
+        loader_order(&e->loader, key, ORDER_UNLOAD, a->key);
+        break;
     case ACT_RECORD:
         if (a->job->in_records) break;
         a->job->in_records = true;
@@ -102,7 +70,8 @@ static void on_act(void *context, const struct action *a)
         if (e->journal != NULL) payload_file_remove(journal_folder(e->journal), a->job);
         break;
     case ACT_DESTROY:
-        if (a->job->durable && e->journal != NULL && !a->job->settled) payload_file_remove(journal_folder(e->journal), a->job);
+        if (a->job->durable && e->journal != NULL && !a->job->settled)
+            payload_file_remove(journal_folder(e->journal), a->job);
         push(&e->destroys, a->job);
         break;
     case ACT_TELL:
@@ -113,7 +82,9 @@ static void on_act(void *context, const struct action *a)
         ((key_told *)a->waiter->told)(a->waiter->context, a->key_answer);
         free(a->waiter);
         break;
-    case ACT_NOTE: note(a); break;
+    case ACT_NOTE:
+        note(a);
+        break;
     }
 }
 
@@ -147,7 +118,9 @@ static void flush(struct engine *e)
         const cuzk_status status = write_list(e, &t, list);
         if (status != CUZK_OK) journal_rollback(e->journal);
         for (struct job *j = list; j != NULL; j = next) {
-            const struct event told = { .kind = EVENT_JOURNALED, .job = j, .records = j->record, .status = status, .error = &t.error };
+            const struct event told = {
+                .kind = EVENT_JOURNALED, .job = j, .records = j->record, .status = status, .error = &t.error
+            };
             next = j->journal_next;
             j->record = RECORD_NOTHING;
             j->in_records = false;
@@ -178,9 +151,15 @@ static void read_envelope(struct engine *e, struct envelope *m)
     struct client_message *client = (struct client_message *)(void *)m;
 
     switch (m->kind) {
-    case ENVELOPE_EVENT: core_step(&e->core, &m->event, clock_now_ns()); break;
-    case ENVELOPE_LOOK: engine_view_tell(&e->core, e->lanes, client->look, client->look_context, clock_now_ns()); break;
-    case ENVELOPE_CLOSE: begin_close(e); break;
+    case ENVELOPE_EVENT:
+        core_step(&e->core, &m->event, clock_now_ns());
+        break;
+    case ENVELOPE_LOOK:
+        engine_view_tell(&e->core, e->lanes, client->look, client->look_context, clock_now_ns());
+        break;
+    case ENVELOPE_CLOSE:
+        begin_close(e);
+        break;
     }
     if (m->owned) free(client);
 }
@@ -227,14 +206,15 @@ static void *engine_main(void *context)
         if (core_due_ns(&e->core) <= clock_now_ns()) core_step(&e->core, &tick, clock_now_ns());
         flush(e);
     }
-    for (struct message *m; (m = mailbox_take(&e->mailbox, 0)) != NULL;) read_envelope(e, (struct envelope *)(void *)m);
+    for (struct message *m; (m = mailbox_take(&e->mailbox, 0)) != NULL;)
+        read_envelope(e, (struct envelope *)(void *)m);
     flush(e);
     return NULL;
 }
 
 /* -- opening ------------------------------------------------------------------------------------------------------------ */
 
-static cuzk_status bad_option(struct task *t, const char *name, const char *why)
+cuzk_status engine_bad_option(struct task *t, const char *name, const char *why)
 {
     const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "%s %s", name, why);
 
@@ -244,16 +224,21 @@ static cuzk_status bad_option(struct task *t, const char *name, const char *why)
 
 static cuzk_status check_options(struct task *t, const struct engine_options *o)
 {
-    if (o->lane_count > 64) return bad_option(t, "lane_count", "is above 64");
-    if (o->queue_most == 0) return bad_option(t, "queue_most", "is 0: nothing could be accepted");
-    if (o->attempts_most == 0 || o->attempts_most > 8) return bad_option(t, "attempts_most", "is not 1 to 8");
-    if (o->lane_strikes_most > LANE_STRIKES_KEPT) return bad_option(t, "lane_strikes_most", "is above 16");
+    if (o->lane_count > 64) return engine_bad_option(t, "lane_count", "is above 64");
+    if (o->queue_most == 0) return engine_bad_option(t, "queue_most", "is 0: nothing could be accepted");
+    if (o->attempts_most == 0 || o->attempts_most > 8)
+        return engine_bad_option(t, "attempts_most", "is not 1 to 8");
+    if (o->lane_strikes_most > LANE_STRIKES_KEPT)
+        return engine_bad_option(t, "lane_strikes_most", "is above 16");
     for (size_t i = 0; i < o->circuit_count; i++) {
         const struct engine_circuit *c = &o->circuits[i];
-        if (c->name == NULL || c->kind == NULL || c->key_path == NULL) return bad_option(t, "circuits", "has one without name, kind or key");
-        if (strlen(c->name) >= ENGINE_NAME_BYTES) return bad_option(t, "circuits", "has a name of more than 63 bytes");
+        if (c->name == NULL || c->kind == NULL || c->key_path == NULL)
+            return engine_bad_option(t, "circuits", "has one without name, kind or key");
+        if (strlen(c->name) >= ENGINE_NAME_BYTES)
+            return engine_bad_option(t, "circuits", "has a name of more than 63 bytes");
         for (size_t k = 0; k < i; k++)
-            if (strcmp(o->circuits[k].name, c->name) == 0) return bad_option(t, "circuits", "has one name twice");
+            if (strcmp(o->circuits[k].name, c->name) == 0)
+                return engine_bad_option(t, "circuits", "has one name twice");
     }
     return CUZK_OK;
 }
@@ -270,7 +255,8 @@ static cuzk_status copy_circuits(struct engine *e, struct task *t, const struct 
         c->name = strdup(o->circuits[i].name);
         c->key_path = strdup(o->circuits[i].key_path);
         c->r1cs_path = o->circuits[i].r1cs_path != NULL ? strdup(o->circuits[i].r1cs_path) : NULL;
-        if (c->name == NULL || c->key_path == NULL || (o->circuits[i].r1cs_path != NULL && c->r1cs_path == NULL))
+        if (c->name == NULL || c->key_path == NULL ||
+            (o->circuits[i].r1cs_path != NULL && c->r1cs_path == NULL))
             return FAIL(t, CUZK_NO_MEMORY, "no memory for a table of circuits");
     }
     return CUZK_OK;
@@ -293,7 +279,8 @@ static cuzk_status open_device(struct engine *e, struct task *t, const struct en
 }
 
 /* The budget's whole, and what of it is spoken for from the start. */
-static void plan_budget(const struct engine *e, const struct engine_options *o, struct bytes *total, struct bytes *fixed)
+static void plan_budget(const struct engine *e, const struct engine_options *o, struct bytes *total,
+                        struct bytes *fixed)
 {
     uint64_t tables[JOB_TABLES_MOST] = { 0 };
 
@@ -330,17 +317,25 @@ static cuzk_status open_core(struct engine *e, struct task *t, const struct engi
     const struct place place = { e->backend, e->device };
     struct bytes total, fixed;
 
-    for (size_t i = 0; i < e->circuit_count; i++) TRY(e->circuits[i].kind->measure(t, &e->circuits[i], &place));
+    for (size_t i = 0; i < e->circuit_count; i++)
+        TRY(e->circuits[i].kind->measure(t, &e->circuits[i], &place));
     plan_budget(e, o, &total, &fixed);
     struct core_options options = {
-        .queue_most = o->queue_most, .result_most = o->result_most, .attempts_most = o->attempts_most,
-        .result_keep_ns = o->result_keep_ms * MS, .ageing_ns = o->ageing_ms * MS, .group_window_ns = o->group_window_ms * MS,
-        .evict_idle_ns = o->evict_idle_ms * MS, .watchdog_ns = o->watchdog_ms * MS, .cancel_when_alone = o->cancel_when_alone,
+        .queue_most = o->queue_most,
+        .result_most = o->result_most,
+        .attempts_most = o->attempts_most,
+        .result_keep_ns = o->result_keep_ms * MS,
+        .ageing_ns = o->ageing_ms * MS,
+        .group_window_ns = o->group_window_ms * MS,
+        .evict_idle_ns = o->evict_idle_ms * MS,
+        .watchdog_ns = o->watchdog_ms * MS,
+        .cancel_when_alone = o->cancel_when_alone,
         .strikes_most = o->lane_strikes_most,
     };
     options.payload_bytes = o->queue_most_bytes != 0 ? o->queue_most_bytes : total.of[BYTES_HEAP] / 4;
     e->job_ttl_ms = o->job_ttl_ms;
-    TRY(core_init(&e->core, t, &options, e->circuits, e->circuit_count, e->lane_count, &total, &fixed, on_act, e, clock_now_ns()));
+    TRY(core_init(&e->core, t, &options, e->circuits, e->circuit_count, e->lane_count, &total, &fixed, on_act,
+                  e, clock_now_ns()));
     warn_of_large_circuits(e);
     return CUZK_OK;
 }
@@ -471,7 +466,8 @@ void engine_close(struct engine *e, uint64_t timeout_ms)
     if (e == NULL) return;
     e->close.kind = ENVELOPE_CLOSE;
     e->close_timeout_ns = timeout_ms < UINT64_MAX / MS / 2 ? timeout_ms * MS : UINT64_MAX / 4;
-    if (!e->thread_runs && e->core.act != NULL && e->lanes != NULL) { /* opening has failed half way: run to the end here */
+    if (!e->thread_runs && e->core.act != NULL &&
+        e->lanes != NULL) { /* opening has failed half way: run to the end here */
         begin_close(e);
         engine_main(e);
     }
@@ -496,225 +492,4 @@ void engine_close(struct engine *e, uint64_t timeout_ms)
     free_circuits(e);
     free(e->lanes);
     free(e);
-}
-
-/* -- submitting --------------------------------------------------------------------------------------------------------- */
-
-static void drop_payload(const struct engine_request *r)
-{
-    if (r->payload != NULL) wipe(r->payload, r->payload_bytes);
-    free(r->payload);
-}
-
-static cuzk_status fill_id(struct task *t, char out[JOB_ID_BYTES])
-{
-    uint8_t random[(JOB_ID_BYTES - 1) / 2];
-
-    TRY(rng_bytes(t, random, sizeof random));
-    for (size_t i = 0; i < sizeof random; i++) snprintf(out + 2 * i, 3, "%02x", random[i]);
-    return CUZK_OK;
-}
-
-static void hash_text(struct sha256 *h, const void *data, size_t bytes)
-{
-    const uint64_t length = bytes;
-
-    sha256_update(h, &length, sizeof length);
-    if (bytes > 0) sha256_update(h, data, bytes);
-}
-
-/* What the request is: its kind, circuit, parameters and payload, each with its length. */
-static void fill_digests(struct job *j, const struct engine_request *r)
-{
-    struct sha256 h;
-
-    sha256_of(j->payload_digest, r->payload, r->payload_bytes);
-    sha256_init(&h);
-    hash_text(&h, j->kind_name, strlen(j->kind_name));
-    hash_text(&h, r->circuit, strlen(r->circuit));
-    hash_text(&h, r->parameters.data, r->parameters.size);
-    hash_text(&h, j->payload_digest, sizeof j->payload_digest);
-    sha256_final(&h, j->digest);
-}
-
-static void fill_times(struct job *j, const struct engine *e, const struct engine_request *r)
-{
-    const uint64_t now_ns = clock_now_ns(), unix_ms = journal_unix_ms();
-    const uint64_t ttl_ms = r->ttl_ms != 0 ? r->ttl_ms : e->job_ttl_ms;
-
-    j->accepted_unix_ms = unix_ms;
-    if (r->deadline_ms != 0) {
-        j->has_deadline = true;
-        j->deadline_ns = now_ns + r->deadline_ms * MS;
-        j->deadline_unix_ms = unix_ms + r->deadline_ms;
-    }
-    if (ttl_ms != 0) {
-        j->expire_ns = now_ns + ttl_ms * MS;
-        j->expire_unix_ms = unix_ms + ttl_ms;
-    }
-}
-
-static cuzk_status check_request(struct engine *e, struct task *t, const struct engine_request *r, struct circuit **circuit)
-{
-    *circuit = NULL;
-    if (r->circuit == NULL) return bad_option(t, "circuit", "is missing");
-    if (r->request_id != NULL && strlen(r->request_id) >= REQUEST_ID_BYTES) return bad_option(t, "request_id", "has more than 255 bytes");
-    if (r->priority > JOB_CRITICAL) return bad_option(t, "priority", "is none of the four");
-    if (r->parameters.size > ENGINE_PARAMETERS_MOST) return bad_option(t, "parameters", "have more than 4096 bytes");
-    if (r->payload == NULL) return bad_option(t, "payload", "is missing");
-    if (r->durable == 1 && e->journal == NULL) return bad_option(t, "durable", "is asked for, and there is no data folder");
-    if (r->deadline_ms > UINT64_MAX / MS / 4) return bad_option(t, "deadline_ms", "is too far away");
-    if (r->ttl_ms > UINT64_MAX / MS / 4) return bad_option(t, "ttl_ms", "is too far away");
-    for (size_t i = 0; i < e->circuit_count; i++)
-        if (strcmp(e->circuits[i].name, r->circuit) == 0) *circuit = &e->circuits[i];
-    if (*circuit != NULL) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_NOT_FOUND, "no circuit %.63s is configured", r->circuit);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "circuit", NULL);
-    return status;
-}
-
-static struct client_message *message_new(told_any *told, void *context)
-{
-    struct client_message *m = calloc(1, sizeof *m);
-
-    if (m == NULL) return NULL;
-    m->envelope.owned = true;
-    m->waiter = calloc(1, sizeof *m->waiter);
-    if (m->waiter == NULL) {
-        free(m);
-        return NULL;
-    }
-    m->waiter->told = told;
-    m->waiter->context = context;
-    m->envelope.event.waiter = m->waiter;
-    return m;
-}
-
-cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told, void *context)
-{
-    struct client_message *m = message_new((told_any *)told, context);
-    struct circuit *c;
-    struct job *j = NULL;
-    unsigned parts = 0;
-    cuzk_status status = CUZK_OK;
-
-    if (m == NULL) TRY_GOTO(out, FAIL(t, CUZK_NO_MEMORY, "no memory for a request"));
-    TRY_GOTO(out, check_request(e, t, r, &c));
-    TRY_GOTO(out, c->kind->validate(t, &parts, c, r->parameters, span_of(r->payload, r->payload_bytes)));
-    if (parts == 0 || parts > JOB_PARTS_MOST) TRY_GOTO(out, FAIL(t, CUZK_UNSUPPORTED, "a job of %u parts", parts));
-    TRY_GOTO(out, job_create(&j, t, c, parts, r->parameters));
-    j->circuit_index = (unsigned)(c - e->circuits);
-    j->priority = r->priority != 0 ? r->priority : JOB_NORMAL;
-    j->durable = e->journal != NULL && (r->durable == 1 || (r->durable == 0 && c->kind->durable));
-    snprintf(j->request_id, sizeof j->request_id, "%s", r->request_id != NULL ? r->request_id : "");
-    TRY_GOTO(out, fill_id(t, j->id));
-    fill_digests(j, r);
-    fill_times(j, e, r);
-    j->payload = r->payload;
-    j->payload_bytes = r->payload_bytes;
-    if (j->durable) status = payload_file_write(t, journal_folder(e->journal), j);
-    if (status != CUZK_OK) {
-        j->payload = NULL; /* dropped below */
-        goto out;
-    }
-    m->envelope.event.kind = EVENT_SUBMIT;
-    m->envelope.event.job = j;
-    mailbox_send(&e->mailbox, &m->envelope.link);
-    return CUZK_OK;
-out:
-    job_destroy(j);
-    if (m != NULL) free(m->waiter);
-    free(m);
-    drop_payload(r);
-    return status;
-}
-
-/* -- the other calls ---------------------------------------------------------------------------------------------------- */
-
-static void tell_no_memory(const char *job_id, job_told *told, void *context)
-{
-    struct job_answer answer = { .status = CUZK_NO_MEMORY, .error_text = "no memory for a request" };
-
-    snprintf(answer.job_id, sizeof answer.job_id, "%.32s", job_id);
-    told(context, &answer);
-}
-
-static void send_job_event(struct engine *e, enum event_kind kind, const char *job_id, uint64_t timeout_ms, job_told *told, void *context)
-{
-    struct client_message *m = message_new((told_any *)told, context);
-
-    if (m == NULL) {
-        tell_no_memory(job_id, told, context);
-        return;
-    }
-    snprintf(m->text, sizeof m->text, "%.*s", JOB_ID_BYTES, job_id); /* one more than an id has: a longer one matches none */
-    m->envelope.event.kind = kind;
-    m->envelope.event.id = m->text;
-    if (timeout_ms != 0 && timeout_ms < UINT64_MAX / MS / 4) m->waiter->deadline_ns = clock_now_ns() + timeout_ms * MS;
-    mailbox_send(&e->mailbox, &m->envelope.link);
-}
-
-void engine_await(struct engine *e, const char *job_id, uint64_t timeout_ms, job_told *told, void *context)
-{
-    send_job_event(e, EVENT_AWAIT, job_id, timeout_ms, told, context);
-}
-
-void engine_cancel(struct engine *e, const char *job_id, job_told *told, void *context)
-{
-    send_job_event(e, EVENT_CANCEL, job_id, 0, told, context);
-}
-
-void engine_leave(struct engine *e, const char *job_id, job_told *told, void *context)
-{
-    struct client_message *m = calloc(1, sizeof *m);
-
-    if (m == NULL) return; /* it stays until its job ends */
-    m->envelope.owned = true;
-    snprintf(m->text, sizeof m->text, "%.*s", JOB_ID_BYTES, job_id);
-    m->envelope.event.kind = EVENT_LEAVE;
-    m->envelope.event.id = m->text;
-    m->envelope.event.told = (told_any *)told;
-    m->envelope.event.context = context;
-    mailbox_send(&e->mailbox, &m->envelope.link);
-}
-
-static void send_key_event(struct engine *e, enum event_kind kind, const char *circuit, key_told *told, void *context)
-{
-    struct client_message *m = message_new((told_any *)told, context);
-    const struct key_answer no_memory = { .status = CUZK_NO_MEMORY, .error_text = "no memory for a request" };
-
-    if (m == NULL) {
-        told(context, &no_memory);
-        return;
-    }
-    snprintf(m->text, sizeof m->text, "%s", circuit);
-    m->envelope.event.kind = kind;
-    m->envelope.event.circuit = m->text;
-    mailbox_send(&e->mailbox, &m->envelope.link);
-}
-
-void engine_preload(struct engine *e, const char *circuit, key_told *told, void *context)
-{
-    send_key_event(e, EVENT_PRELOAD, circuit, told, context);
-}
-
-void engine_evict(struct engine *e, const char *circuit, key_told *told, void *context)
-{
-    send_key_event(e, EVENT_EVICT, circuit, told, context);
-}
-
-void engine_look(struct engine *e, view_told *told, void *context)
-{
-    struct client_message *m = calloc(1, sizeof *m);
-    const struct engine_view nothing = { .uptime_ms = 0 };
-
-    if (m == NULL) {
-        told(context, &nothing);
-        return;
-    }
-    m->envelope.owned = true;
-    m->envelope.kind = ENVELOPE_LOOK;
-    m->look = told;
-    m->look_context = context;
-    mailbox_send(&e->mailbox, &m->envelope.link);
 }

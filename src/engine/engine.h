@@ -12,8 +12,8 @@
 struct engine;
 struct job_kind;
 
-#define JOB_ID_BYTES     33 /* 32 hexadecimal digits and NUL; random, never made of content */
-#define REQUEST_ID_BYTES 256
+#define JOB_ID_BYTES      33 /* 32 hexadecimal digits and NUL; random, never made of content */
+#define REQUEST_ID_BYTES  256
 #define ENGINE_NAME_BYTES 64 /* of a circuit or a kind, NUL included */
 
 /* Numbers as on the wire. */
@@ -22,53 +22,58 @@ enum job_priority { JOB_LOW = 1, JOB_NORMAL = 2, JOB_HIGH = 3, JOB_CRITICAL = 4 
 /* -- opening ------------------------------------------------------------------------------------------------------------ */
 
 /* The kinds of this build. */
-extern const struct job_kind kind_circom;      /* "circom": one proof from a .zkey (or .params and .r1cs) and the bytes of a .wtns */
+extern const struct job_kind
+    kind_circom; /* "circom": one proof from a .zkey (or .params and .r1cs) and the bytes of a .wtns */
 const struct job_kind *job_kind_by_name(const char *name); /* NULL: not in this build */
 
 /* A circuit that jobs may name.  Texts are copied. */
 struct engine_circuit {
-    const char *name;             /* "porep-32g", or any name for a circom key */
+    const char *name; /* "porep-32g", or any name for a circom key */
     const struct job_kind *kind;
     const char *key_path;
-    const char *r1cs_path;        /* NULL: none */
-    bool preload;                 /* loaded at start; the first jobs need not wait */
+    const char *r1cs_path; /* NULL: none */
+    bool preload;          /* loaded at start; the first jobs need not wait */
 };
 
 struct engine_options {
     const struct engine_circuit *circuits;
     size_t circuit_count;
 
-    const char *backend;          /* "cpu" */
-    unsigned lane_count;          /* parts that run at the same time; 0: one */
-    unsigned threads;             /* workers that all lanes share; 0: one a usable CPU */
+    const char *backend; /* "cpu" */
+    unsigned lane_count; /* parts that run at the same time; 0: one */
+    unsigned threads;    /* workers that all lanes share; 0: one a usable CPU */
 
-    uint64_t heap_bytes;          /* all that the engine may take of the host; 0: cgroup limit or MemTotal, less margin_bytes */
-    uint64_t margin_bytes;        /* taken off an automatic budget; ENGINE_DEFAULTS: an eighth of it */
-    uint64_t pinned_bytes;        /* of heap_bytes; 0: none (no device lanes) */
+    uint64_t
+        heap_bytes; /* all that the engine may take of the host; 0: cgroup limit or MemTotal, less margin_bytes */
+    uint64_t margin_bytes; /* taken off an automatic budget; ENGINE_DEFAULTS: an eighth of it */
+    uint64_t pinned_bytes; /* of heap_bytes; 0: none (no device lanes) */
 
-    unsigned queue_most;          /* jobs accepted and not finished; one more is QUEUE_FULL */
-    uint64_t queue_most_bytes;    /* their payloads in memory; reserved in the heap budget.  0: a quarter of it */
-    unsigned result_most;         /* finished jobs that are remembered; the oldest is forgotten first */
-    uint64_t result_keep_ms;      /* and how long */
+    unsigned queue_most; /* jobs accepted and not finished; one more is QUEUE_FULL */
+    uint64_t
+        queue_most_bytes;    /* their payloads in memory; reserved in the heap budget.  0: a quarter of it */
+    unsigned result_most;    /* finished jobs that are remembered; the oldest is forgotten first */
+    uint64_t result_keep_ms; /* and how long */
 
-    uint64_t ageing_ms;           /* a job that waited this long counts one class higher, and so on */
-    uint64_t group_window_ms;     /* how much later a job of a resident circuit may have come to go first */
-    uint64_t evict_idle_ms;       /* an unused key younger than this is evicted only if nothing else can make room */
-    uint64_t watchdog_ms;         /* a part that runs longer is stopped, and its lane tested.  0: none */
-    uint64_t job_ttl_ms;          /* a job older than this ends with DEADLINE.  0: never */
-    bool cancel_when_alone;       /* a job whose last waiter has left (engine_leave) is cancelled */
+    uint64_t ageing_ms;       /* a job that waited this long counts one class higher, and so on */
+    uint64_t group_window_ms; /* how much later a job of a resident circuit may have come to go first */
+    uint64_t
+        evict_idle_ms;    /* an unused key younger than this is evicted only if nothing else can make room */
+    uint64_t watchdog_ms; /* a part that runs longer is stopped, and its lane tested.  0: none */
+    uint64_t job_ttl_ms;  /* a job older than this ends with DEADLINE.  0: never */
+    bool cancel_when_alone; /* a job whose last waiter has left (engine_leave) is cancelled */
 
-    unsigned attempts_most;       /* of one part */
-    unsigned lane_strikes_most;   /* in an hour; then the lane is closed */
+    unsigned attempts_most;     /* of one part */
+    unsigned lane_strikes_most; /* in an hour; then the lane is closed */
 
-    const char *data_folder;      /* of the journal and the payloads; NULL: nothing is durable */
+    const char *data_folder; /* of the journal and the payloads; NULL: nothing is durable */
 };
 /* What is not set otherwise.  Every number can be lowered for tests. */
-#define ENGINE_DEFAULTS                                                                                                       \
-    {                                                                                                                         \
-        .backend = "cpu", .lane_count = 1, .margin_bytes = UINT64_MAX, .queue_most = 1024, .result_most = 4096,               \
-        .result_keep_ms = 24 * 3600 * 1000u, .ageing_ms = 600 * 1000u, .group_window_ms = 60 * 1000u,                         \
-        .evict_idle_ms = 300 * 1000u, .watchdog_ms = 0, .attempts_most = 3, .lane_strikes_most = 3                            \
+#define ENGINE_DEFAULTS                                                                                    \
+    {                                                                                                      \
+        .backend = "cpu", .lane_count = 1, .margin_bytes = UINT64_MAX, .queue_most = 1024,                 \
+        .result_most = 4096, .result_keep_ms = 24 * 3600 * 1000u, .ageing_ms = 600 * 1000u,                \
+        .group_window_ms = 60 * 1000u, .evict_idle_ms = 300 * 1000u, .watchdog_ms = 0, .attempts_most = 3, \
+        .lane_strikes_most = 3                                                                             \
     }
 
 /** Starts the threads, measures every circuit (opens its key once), opens the journal, resumes what it holds, and begins to preload.
@@ -84,37 +89,42 @@ void engine_close(struct engine *e, uint64_t timeout_ms);
 /* -- jobs --------------------------------------------------------------------------------------------------------------- */
 
 struct engine_request {
-    const char *request_id;       /* the client's own; "" or NULL: never joined */
+    const char *request_id; /* the client's own; "" or NULL: never joined */
     const char *circuit;
-    enum job_priority priority;   /* 0: NORMAL */
-    struct span parameters;       /* the kind's small parameters (sector, miner, ...), at most ENGINE_PARAMETERS_MOST; copied */
-    uint8_t *payload;             /* from malloc; owned by the engine from this call on, whatever it returns; wiped and freed */
+    enum job_priority priority; /* 0: NORMAL */
+    struct span
+        parameters; /* the kind's small parameters (sector, miner, ...), at most ENGINE_PARAMETERS_MOST; copied */
+    uint8_t *
+        payload; /* from malloc; owned by the engine from this call on, whatever it returns; wiped and freed */
     size_t payload_bytes;
-    uint64_t deadline_ms;         /* from now; orders the job within its class.  0: none */
-    uint64_t ttl_ms;              /* from now; the job then ends with DEADLINE.  0: the engine's job_ttl_ms */
-    int durable;                  /* 1: survives a crash; 0: the kind's own rule; -1: never written to disk */
+    uint64_t deadline_ms; /* from now; orders the job within its class.  0: none */
+    uint64_t ttl_ms;      /* from now; the job then ends with DEADLINE.  0: the engine's job_ttl_ms */
+    int durable;          /* 1: survives a crash; 0: the kind's own rule; -1: never written to disk */
 };
 #define ENGINE_PARAMETERS_MOST 4096
 
 enum job_end { JOB_UNFINISHED, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 
 struct job_timings {
-    double queue_ms, key_ms, synthesis_ms, prove_ms, total_ms; /* parts that ran side by side are added up; total is wall time */
+    double queue_ms, key_ms, synthesis_ms, prove_ms,
+        total_ms; /* parts that ran side by side are added up; total is wall time */
 };
 
 struct job_answer {
     char job_id[JOB_ID_BYTES];
-    cuzk_status status;           /* of a submit: whether it was accepted; of an await: JOB_FAILED's cause, else OK.  An await that
+    cuzk_status
+        status; /* of a submit: whether it was accepted; of an await: JOB_FAILED's cause, else OK.  An await that
                                    * timed out: CUZK_DEADLINE with end JOB_UNFINISHED.  NOT_FOUND: no such job (any more) */
-    const char *error_text;       /* "" if none; what and why, and what to do */
-    bool joined;                  /* submit: an earlier job with the same request id and payload */
-    unsigned queue_position;      /* submit: jobs ahead */
+    const char *error_text;  /* "" if none; what and why, and what to do */
+    bool joined;             /* submit: an earlier job with the same request id and payload */
+    unsigned queue_position; /* submit: jobs ahead */
     enum job_end end;
-    struct span proof;            /* JOB_DONE: the kind's proof bytes (circom: the three points, CUZK_RAW) */
-    struct span text;             /* JOB_DONE: the kind's text (circom: {"proof":..,"publicSignals":[..]}); may be empty */
+    struct span proof; /* JOB_DONE: the kind's proof bytes (circom: the three points, CUZK_RAW) */
+    struct span
+        text; /* JOB_DONE: the kind's text (circom: {"proof":..,"publicSignals":[..]}); may be empty */
     struct job_timings timings;
-    unsigned attempts;            /* runs of parts, failed ones included */
-    bool was_running;             /* cancel: a part of it ran */
+    unsigned attempts; /* runs of parts, failed ones included */
+    bool was_running;  /* cancel: a part of it ran */
 };
 
 /** The answer and all that it points to live until the callback returns.  Thread  the engine's. */
@@ -127,7 +137,8 @@ typedef void job_told(void *context, const struct job_answer *answer);
  *         CUZK_TOO_LARGE (both numbers are named), CUZK_DEVICE_UNAVAILABLE (every lane is closed, or the engine is closing), CUZK_IO (the
  *         journal).
  * Cost    one SHA-256 of the payload, and one fsync if durable. */
-cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told, void *context) MUST_CHECK;
+cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
+                          void *context) MUST_CHECK;
 
 /** told once: when the job has ended, when timeout_ms has passed (0: never), or when (told, context) leaves. */
 void engine_await(struct engine *e, const char *job_id, uint64_t timeout_ms, job_told *told, void *context);
@@ -136,7 +147,8 @@ void engine_leave(struct engine *e, const char *job_id, job_told *told, void *co
 void engine_cancel(struct engine *e, const char *job_id, job_told *told, void *context);
 
 /* Forms that wait.  The answer is a copy: free it with job_answer_free.  Not from a callback. */
-cuzk_status engine_submit_wait(struct engine *e, struct task *t, const struct engine_request *r, struct job_answer *out) MUST_CHECK;
+cuzk_status engine_submit_wait(struct engine *e, struct task *t, const struct engine_request *r,
+                               struct job_answer *out) MUST_CHECK;
 void engine_await_wait(struct engine *e, const char *job_id, uint64_t timeout_ms, struct job_answer *out);
 void engine_cancel_wait(struct engine *e, const char *job_id, struct job_answer *out);
 void job_answer_free(struct job_answer *a);
@@ -144,9 +156,9 @@ void job_answer_free(struct job_answer *a);
 /* -- keys --------------------------------------------------------------------------------------------------------------- */
 
 struct key_answer {
-    cuzk_status status;           /* NOT_FOUND: no such circuit.  QUEUE_FULL on evict: in use */
+    cuzk_status status; /* NOT_FOUND: no such circuit.  QUEUE_FULL on evict: in use */
     const char *error_text;
-    bool was_loaded;              /* before the call */
+    bool was_loaded; /* before the call */
     uint64_t load_ms, freed_bytes;
 };
 typedef void key_told(void *context, const struct key_answer *answer);
@@ -165,11 +177,13 @@ const char *lane_state_name(enum lane_state s);
 const char *key_state_name(enum key_state s);
 const char *part_state_name(enum part_state s);
 
-struct bytes_view { uint64_t total, used, peak; };
+struct bytes_view {
+    uint64_t total, used, peak;
+};
 
 struct lane_view {
     enum lane_state state;
-    char device[96];              /* "cpu 0: AMD EPYC ..." */
+    char device[96]; /* "cpu 0: AMD EPYC ..." */
     char job_id[JOB_ID_BYTES], kind[ENGINE_NAME_BYTES];
     unsigned part, strikes;
     uint64_t busy_ms;
@@ -177,12 +191,15 @@ struct lane_view {
 struct key_view {
     char circuit[ENGINE_NAME_BYTES], kind[ENGINE_NAME_BYTES];
     enum key_state state;
-    uint64_t bytes;               /* that it takes, or would take */
-    unsigned references;          /* parts in flight */
+    uint64_t bytes;      /* that it takes, or would take */
+    unsigned references; /* parts in flight */
     uint64_t idle_ms;
 };
-struct part_view { enum part_state state; uint64_t synthesis_ms, prove_ms; };
-struct job_view {                 /* jobs not finished yet */
+struct part_view {
+    enum part_state state;
+    uint64_t synthesis_ms, prove_ms;
+};
+struct job_view { /* jobs not finished yet */
     char job_id[JOB_ID_BYTES], circuit[ENGINE_NAME_BYTES], kind[ENGINE_NAME_BYTES];
     enum job_priority priority;
     uint64_t age_ms;
@@ -192,7 +209,7 @@ struct job_view {                 /* jobs not finished yet */
 };
 struct kind_view {
     char kind[ENGINE_NAME_BYTES];
-    unsigned pending, running;    /* jobs */
+    unsigned pending, running; /* jobs */
     uint64_t done, failed;
 };
 struct engine_counters {
@@ -201,17 +218,21 @@ struct engine_counters {
     uint64_t attempts, retries, verify_failures, lane_failures, watchdog_stops, quarantines, lanes_closed;
     uint64_t key_loads, key_load_failures, evictions;
     uint64_t journal_failures, resumed;
-    double prove_ms;              /* of all parts */
+    double prove_ms; /* of all parts */
 };
 struct engine_view {
     uint64_t uptime_ms;
     struct bytes_view heap, pinned, payloads;
-    const struct lane_view *lanes;   size_t lane_count;
-    const struct key_view *keys;     size_t key_count;
-    const struct job_view *jobs;     size_t job_count;
-    const struct kind_view *kinds;   size_t kind_count;
+    const struct lane_view *lanes;
+    size_t lane_count;
+    const struct key_view *keys;
+    size_t key_count;
+    const struct job_view *jobs;
+    size_t job_count;
+    const struct kind_view *kinds;
+    size_t kind_count;
     struct engine_counters counters;
-    bool journal_broken;          /* durable jobs are refused */
+    bool journal_broken; /* durable jobs are refused */
 };
 typedef void view_told(void *context, const struct engine_view *view);
 /** The view lives until told returns. */

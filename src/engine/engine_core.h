@@ -15,12 +15,12 @@
 /* -- actions ------------------------------------------------------------------------------------------------------------ */
 
 enum action_kind {
-    ACT_RUN,          /* lane, job, part, synthesis: answer with EVENT_PART_ENDED */
-    ACT_STOP,         /* lane: set its cancel flag */
-    ACT_TEST,         /* lane: answer with EVENT_LANE_TESTED */
-    ACT_LOAD,         /* key: answer with EVENT_KEY_LOADED */
-    ACT_FREE_KEY,     /* key: answer with EVENT_KEY_FREED */
-    ACT_RECORD,       /* job: write what job->record says, then EVENT_JOURNALED; may be asked for more before that */
+    ACT_RUN,      /* lane, job, part, synthesis: answer with EVENT_PART_ENDED */
+    ACT_STOP,     /* lane: set its cancel flag */
+    ACT_TEST,     /* lane: answer with EVENT_LANE_TESTED */
+    ACT_LOAD,     /* key: answer with EVENT_KEY_LOADED */
+    ACT_FREE_KEY, /* key: answer with EVENT_KEY_FREED */
+    ACT_RECORD, /* job: write what job->record says, then EVENT_JOURNALED; may be asked for more before that */
     ACT_DROP_PAYLOAD, /* job: delete its payload file */
     ACT_DESTROY,      /* job: delete its payload file, destroy it; it is in no table any more */
     ACT_TELL,         /* waiter, answer: call it, free it */
@@ -38,7 +38,7 @@ struct action {
     struct waiter *waiter;
     const struct job_answer *answer;
     const struct key_answer *key_answer;
-    int level;                /* enum log_level */
+    int level; /* enum log_level */
     const char *text;
 };
 /** Called by core_step; must not call back into the core. */
@@ -47,24 +47,28 @@ typedef void core_act(void *context, const struct action *a);
 /* -- events ------------------------------------------------------------------------------------------------------------- */
 
 enum event_kind {
-    EVENT_SUBMIT,       /* job (owned from here), waiter */
-    EVENT_RESUME,       /* job, from the journal: ended, or with some parts done */
-    EVENT_JOURNALED,    /* job, records (the bits, which are out of job->record by now), status, error */
-    EVENT_AWAIT,        /* id, waiter */
-    EVENT_LEAVE,        /* id, told and context of the waiter that leaves */
-    EVENT_CANCEL,       /* id, waiter */
-    EVENT_PRELOAD,      /* circuit, waiter */
-    EVENT_EVICT,        /* circuit, waiter */
-    EVENT_PART_ENDED,   /* lane, outcome, error, output, carry */
-    EVENT_LANE_TESTED,  /* lane, status */
-    EVENT_KEY_LOADED,   /* key, status, error, loaded, bytes */
-    EVENT_KEY_FREED,    /* key */
-    EVENT_TICK,         /* time has passed */
-    EVENT_DRAIN,        /* take no more; start no job that has not started */
-    EVENT_HALT,         /* and stop what runs */
+    EVENT_SUBMIT,      /* job (owned from here), waiter */
+    EVENT_RESUME,      /* job, from the journal: ended, or with some parts done */
+    EVENT_JOURNALED,   /* job, records (the bits, which are out of job->record by now), status, error */
+    EVENT_AWAIT,       /* id, waiter */
+    EVENT_LEAVE,       /* id, told and context of the waiter that leaves */
+    EVENT_CANCEL,      /* id, waiter */
+    EVENT_PRELOAD,     /* circuit, waiter */
+    EVENT_EVICT,       /* circuit, waiter */
+    EVENT_PART_ENDED,  /* lane, outcome, error, output, carry */
+    EVENT_LANE_TESTED, /* lane, status */
+    EVENT_KEY_LOADED,  /* key, status, error, loaded, bytes */
+    EVENT_KEY_FREED,   /* key */
+    EVENT_TICK,        /* time has passed */
+    EVENT_DRAIN,       /* take no more; start no job that has not started */
+    EVENT_HALT,        /* and stop what runs */
 };
 
-enum part_outcome { PART_RAN, PART_WRONG /* did not verify, nobody knows why */, PART_FAILED /* error says why */ };
+enum part_outcome {
+    PART_RAN,
+    PART_WRONG /* did not verify, nobody knows why */,
+    PART_FAILED /* error says why */
+};
 
 struct event {
     enum event_kind kind;
@@ -77,10 +81,10 @@ struct event {
     cuzk_status status;
     uint32_t lane;
     enum part_outcome outcome;
-    const struct error *error;   /* status != OK */
-    struct part_output output;   /* PART_RAN, proved: owned from here */
-    void *carry;                 /* PART_RAN, synthesised: owned from here */
-    bool carry_freed;            /* PART_RAN, proved: the lane has freed the part's carry */
+    const struct error *error; /* status != OK */
+    struct part_output output; /* PART_RAN, proved: owned from here */
+    void *carry;               /* PART_RAN, synthesised: owned from here */
+    bool carry_freed;          /* PART_RAN, proved: the lane has freed the part's carry */
     struct stored_key *key;
     void *loaded;
     struct bytes bytes;
@@ -93,7 +97,7 @@ struct event {
 
 struct core_options {
     unsigned queue_most, result_most, attempts_most;
-    uint64_t payload_bytes;    /* of all queued payloads */
+    uint64_t payload_bytes; /* of all queued payloads */
     uint64_t result_keep_ns, ageing_ns, group_window_ns, evict_idle_ns, watchdog_ns;
     bool cancel_when_alone;
     unsigned strikes_most;
@@ -105,12 +109,12 @@ struct engine_core {
     void *act_context;
 
     struct budget budget;
-    struct bytes fixed;        /* taken at start: payloads' account, devices' tables */
-    struct bytes carried;      /* of parts between synthesis and the end of their proof */
-    struct bytes stuck;        /* held by lanes that do not answer */
+    struct bytes fixed;   /* taken at start: payloads' account, devices' tables */
+    struct bytes carried; /* of parts between synthesis and the end of their proof */
+    struct bytes stuck;   /* held by lanes that do not answer */
     struct key_store store;
-    unsigned *carried_parts;   /* by circuit */
-    bool *resident;            /* by circuit; scratch of the scheduler */
+    unsigned *carried_parts; /* by circuit */
+    bool *resident;          /* by circuit; scratch of the scheduler */
     struct lane_book lanes;
     struct queue queue;
     struct result_shelf shelf; /* ended jobs, by their end */
@@ -118,7 +122,7 @@ struct engine_core {
     struct job *by_id[CORE_BUCKETS], *by_request[CORE_BUCKETS];
     struct job *newest;
     uint64_t next_sequence;
-    unsigned unfinished;       /* jobs */
+    unsigned unfinished; /* jobs */
     uint64_t payload_used, payload_peak;
 
     struct engine_counters counters;
@@ -129,8 +133,9 @@ struct engine_core {
 };
 
 /** total: the whole budget; fixed: taken from it at once. */
-cuzk_status core_init(struct engine_core *c, struct task *t, const struct core_options *o, struct circuit *circuits, size_t circuit_count,
-                      uint32_t lane_count, const struct bytes *total, const struct bytes *fixed, core_act *act, void *act_context,
+cuzk_status core_init(struct engine_core *c, struct task *t, const struct core_options *o,
+                      struct circuit *circuits, size_t circuit_count, uint32_t lane_count,
+                      const struct bytes *total, const struct bytes *fixed, core_act *act, void *act_context,
                       uint64_t now_ns) MUST_CHECK;
 /** After everything in flight has come back.  Destroys the jobs (their files stay); resident keys must have been unloaded. */
 void core_fini(struct engine_core *c);

@@ -6,7 +6,10 @@
 
 #define MS 1000000u
 
-static void name_copy(char out[ENGINE_NAME_BYTES], const char *name) { snprintf(out, ENGINE_NAME_BYTES, "%s", name); }
+static void name_copy(char out[ENGINE_NAME_BYTES], const char *name)
+{
+    snprintf(out, ENGINE_NAME_BYTES, "%s", name);
+}
 
 static struct bytes_view account(const struct budget *b, int kind)
 {
@@ -15,7 +18,8 @@ static struct bytes_view account(const struct budget *b, int kind)
     return v;
 }
 
-static void view_lane(struct lane_view *out, const struct lane *l, const struct lane_thread *thread, uint64_t now_ns)
+static void view_lane(struct lane_view *out, const struct lane *l, const struct lane_thread *thread,
+                      uint64_t now_ns)
 {
     out->state = l->state;
     snprintf(out->device, sizeof out->device, "%s", thread->device_name);
@@ -57,7 +61,8 @@ static void view_job(struct job_view *out, struct part_view *parts, const struct
 }
 
 /* Jobs not finished, oldest first. */
-static size_t view_jobs(struct job_view *out, struct part_view *parts, const struct engine_core *c, uint64_t now_ns)
+static size_t view_jobs(struct job_view *out, struct part_view *parts, const struct engine_core *c,
+                        uint64_t now_ns)
 {
     size_t count = 0;
     const struct job *j = c->newest;
@@ -102,7 +107,8 @@ static size_t list_kinds(struct kind_view *out, const struct engine_core *c)
     return count;
 }
 
-void engine_view_tell(const struct engine_core *c, const struct lane_thread *threads, view_told *told, void *context, uint64_t now_ns)
+void engine_view_tell(const struct engine_core *c, const struct lane_thread *threads, view_told *told,
+                      void *context, uint64_t now_ns)
 {
     size_t jobs = 0, parts = 0;
     struct kind_view kinds[2 * CORE_KINDS];
@@ -118,7 +124,8 @@ void engine_view_tell(const struct engine_core *c, const struct lane_thread *thr
     struct job_view *job = calloc(jobs + 1, sizeof *job);
     struct part_view *part = calloc(parts + 1, sizeof *part);
     if (lane != NULL && key != NULL && job != NULL && part != NULL) {
-        for (uint32_t i = 0; i < c->lanes.count; i++) view_lane(&lane[i], &c->lanes.lanes[i], &threads[i], now_ns);
+        for (uint32_t i = 0; i < c->lanes.count; i++)
+            view_lane(&lane[i], &c->lanes.lanes[i], &threads[i], now_ns);
         for (size_t i = 0; i < c->store.count; i++) view_key(&key[i], &c->store.keys[i], now_ns);
         v.lane_count = c->lanes.count;
         v.key_count = c->store.count;

@@ -69,7 +69,8 @@ void job_answer_free(struct job_answer *a)
     a->proof = a->text = span_of(NULL, 0);
 }
 
-cuzk_status engine_submit_wait(struct engine *e, struct task *t, const struct engine_request *r, struct job_answer *out)
+cuzk_status engine_submit_wait(struct engine *e, struct task *t, const struct engine_request *r,
+                               struct job_answer *out)
 {
     struct waiting w;
 

@@ -33,7 +33,8 @@ void part_output_free(struct part_output *o)
     memset(o, 0, sizeof *o);
 }
 
-cuzk_status job_create(struct job **out, struct task *t, struct circuit *c, unsigned part_count, struct span parameters)
+cuzk_status job_create(struct job **out, struct task *t, struct circuit *c, unsigned part_count,
+                       struct span parameters)
 {
     struct job *j = calloc(1, sizeof *j);
 
@@ -93,7 +94,8 @@ static void no_arrow(const struct job *j, const char *what, int from, int to)
 
 void job_part_move(struct job *j, unsigned part, enum part_state to)
 {
-    static const unsigned char arrows[] = { /* from: the set of states it may go to */
+    static const unsigned char arrows[] = {
+        /* from: the set of states it may go to */
         [PART_WAITING] = 1 << PART_SYNTHESISING | 1 << PART_PROVING | 1 << PART_DONE,
         [PART_SYNTHESISING] = 1 << PART_READY | 1 << PART_WAITING,
         [PART_READY] = 1 << PART_PROVING,
@@ -143,7 +145,8 @@ void job_error(struct job *j, cuzk_status status, const struct error *e)
     char place[ERROR_PATH_BYTES + 80] = "";
 
     if (e->path[0] != '\0' || e->field[0] != '\0')
-        snprintf(place, sizeof place, " (%s%s%s)", e->path, e->path[0] != '\0' && e->field[0] != '\0' ? ", " : "", e->field);
+        snprintf(place, sizeof place, " (%s%s%s)", e->path,
+                 e->path[0] != '\0' && e->field[0] != '\0' ? ", " : "", e->field);
     j->status = status;
     snprintf(j->error_text, sizeof j->error_text, "%s%s%s%s", e->text, place, separator, e->advice);
 }

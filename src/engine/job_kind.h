@@ -19,9 +19,10 @@ struct circuit {
     struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
     struct bytes carry_bytes;     /* of which it leaves this much until it is proved */
     struct bytes prove_bytes;     /* that a part takes in addition while it is proved */
-    unsigned table_id;            /* what a device keeps once such a job has run, shared by circuits of the same id ... */
-    uint64_t table_bytes;         /* ... and its heap bytes; 0: nothing */
-    uint64_t note;                /* of the kind's own, from measure */
+    unsigned
+        table_id; /* what a device keeps once such a job has run, shared by circuits of the same id ... */
+    uint64_t table_bytes; /* ... and its heap bytes; 0: nothing */
+    uint64_t note;        /* of the kind's own, from measure */
 };
 
 /* Where a part runs. */
@@ -33,9 +34,9 @@ struct place {
 /* What a part is made from. */
 struct part_input {
     const struct circuit *circuit;
-    void *key;                    /* from load */
+    void *key; /* from load */
     struct span parameters;
-    struct span payload;          /* empty after synthesis where there is one */
+    struct span payload; /* empty after synthesis where there is one */
     unsigned part, part_count;
 };
 
@@ -43,15 +44,15 @@ struct part_input {
 struct part_output {
     uint8_t *proof;
     size_t proof_bytes;
-    char *text;                   /* NULL: none */
+    char *text; /* NULL: none */
     size_t text_bytes;
 };
 void part_output_free(struct part_output *o); /* legal on a zeroed one */
 
 struct job_kind {
     const char *name;
-    bool durable;                 /* unless the request says otherwise */
-    bool has_synthesis;           /* a part is synthesised, then proved; else only proved */
+    bool durable;       /* unless the request says otherwise */
+    bool has_synthesis; /* a part is synthesised, then proved; else only proved */
 
     /** Fills the byte counts, for any lane of this place.  Thread  engine_open's. */
     cuzk_status (*measure)(struct task *t, struct circuit *c, const struct place *place);
@@ -62,21 +63,23 @@ struct job_kind {
 
     /** Whether this payload can be a job on c, as far as can be told without the key; and in how many parts.
      * Thread  the submitter's. */
-    cuzk_status (*validate)(struct task *t, unsigned *part_count, const struct circuit *c, struct span parameters, struct span payload);
+    cuzk_status (*validate)(struct task *t, unsigned *part_count, const struct circuit *c,
+                            struct span parameters, struct span payload);
 
     /* -- on a lane; t->cancel is set by the engine, t->pool is there -- */
     /** *carry: to be freed with carry_free, by whoever holds it last; secret.  Not called if !has_synthesis. */
     cuzk_status (*synthesise)(struct task *t, void **carry, const struct part_input *in);
     void (*carry_free)(void *carry);
     /** Draws fresh randomness at every call.  carry NULL if !has_synthesis; it may be needed again (another attempt). */
-    cuzk_status (*prove)(struct task *t, struct part_output *out, const struct part_input *in, void *carry, const struct place *place,
-                         const struct bytes *granted);
+    cuzk_status (*prove)(struct task *t, struct part_output *out, const struct part_input *in, void *carry,
+                         const struct place *place, const struct bytes *granted);
     /** CUZK_PROOF_INVALID: the part is wrong and nothing says that the input is at fault; any other error says that it is. */
-    cuzk_status (*verify)(struct task *t, const struct part_output *out, const struct part_input *in, void *carry);
+    cuzk_status (*verify)(struct task *t, const struct part_output *out, const struct part_input *in,
+                          void *carry);
 
     /** Joins the verified parts, in order.  Cheap.  Thread  the engine's. */
-    cuzk_status (*assemble)(struct task *t, struct part_output *out, const struct circuit *c, const struct part_output *parts,
-                            unsigned part_count);
+    cuzk_status (*assemble)(struct task *t, struct part_output *out, const struct circuit *c,
+                            const struct part_output *parts, unsigned part_count);
 };
 
 #endif

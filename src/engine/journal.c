@@ -14,37 +14,60 @@
 
 #define JOURNAL_VERSION 1
 
-enum statement { S_BEGIN, S_COMMIT, S_ACCEPT, S_PART, S_END, S_FORGET, S_FORGET_PARTS, S_LOAD, S_LOAD_PARTS, S_PENDING, S_COUNT };
+enum statement {
+    S_BEGIN,
+    S_COMMIT,
+    S_ACCEPT,
+    S_PART,
+    S_END,
+    S_FORGET,
+    S_FORGET_PARTS,
+    S_LOAD,
+    S_LOAD_PARTS,
+    S_PENDING,
+    S_COUNT
+};
 
 static const char *const sql[S_COUNT] = {
     [S_BEGIN] = "BEGIN IMMEDIATE",
     [S_COMMIT] = "COMMIT",
-    [S_ACCEPT] = "INSERT INTO jobs (id, request_id, digest, payload_digest, payload_bytes, kind, circuit, parameters, priority, part_count,"
-                 " accepted_ms, deadline_ms, expire_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    [S_ACCEPT] = "INSERT INTO jobs (id, request_id, digest, payload_digest, payload_bytes, kind, circuit, "
+                 "parameters, priority, part_count,"
+                 " accepted_ms, deadline_ms, expire_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+                 "?11, ?12, ?13)",
     [S_PART] = "INSERT OR REPLACE INTO parts (id, part, proof, text) VALUES (?1, ?2, ?3, ?4)",
-    [S_END] = "UPDATE jobs SET end = ?2, status = ?3, error_text = ?4, proof = ?5, text = ?6, ended_ms = ?7, attempts = ?8, queue_ms = ?9,"
+    [S_END] = "UPDATE jobs SET end = ?2, status = ?3, error_text = ?4, proof = ?5, text = ?6, ended_ms = ?7, "
+              "attempts = ?8, queue_ms = ?9,"
               " key_ms = ?10, synthesis_ms = ?11, prove_ms = ?12, total_ms = ?13 WHERE id = ?1",
     [S_FORGET] = "DELETE FROM jobs WHERE id = ?1",
     [S_FORGET_PARTS] = "DELETE FROM parts WHERE id = ?1",
-    [S_LOAD] = "SELECT id, request_id, digest, payload_digest, payload_bytes, kind, circuit, parameters, priority, part_count, accepted_ms,"
-               " deadline_ms, expire_ms, end, status, error_text, proof, text, ended_ms, attempts, queue_ms, key_ms, synthesis_ms,"
+    [S_LOAD] = "SELECT id, request_id, digest, payload_digest, payload_bytes, kind, circuit, parameters, "
+               "priority, part_count, accepted_ms,"
+               " deadline_ms, expire_ms, end, status, error_text, proof, text, ended_ms, attempts, queue_ms, "
+               "key_ms, synthesis_ms,"
                " prove_ms, total_ms FROM jobs ORDER BY rowid",
     [S_LOAD_PARTS] = "SELECT part, proof, text FROM parts WHERE id = ?1",
     [S_PENDING] = "SELECT 1 FROM jobs WHERE id = ?1 AND end = 0",
 };
 
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS jobs ("
-    " id TEXT NOT NULL UNIQUE, request_id TEXT NOT NULL, digest BLOB NOT NULL, payload_digest BLOB NOT NULL, payload_bytes INTEGER NOT NULL,"
-    " kind TEXT NOT NULL, circuit TEXT NOT NULL, parameters BLOB NOT NULL, priority INTEGER NOT NULL, part_count INTEGER NOT NULL,"
-    " accepted_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, expire_ms INTEGER NOT NULL," /* Unix time; 0: none */
-    " end INTEGER NOT NULL DEFAULT 0," /* enum job_end */
-    " status INTEGER NOT NULL DEFAULT 0, error_text TEXT NOT NULL DEFAULT '', proof BLOB, text BLOB,"
-    " ended_ms INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, queue_ms REAL NOT NULL DEFAULT 0,"
-    " key_ms REAL NOT NULL DEFAULT 0, synthesis_ms REAL NOT NULL DEFAULT 0, prove_ms REAL NOT NULL DEFAULT 0,"
-    " total_ms REAL NOT NULL DEFAULT 0) STRICT;"
-    "CREATE TABLE IF NOT EXISTS parts (id TEXT NOT NULL, part INTEGER NOT NULL, proof BLOB NOT NULL, text BLOB, PRIMARY KEY (id, part))"
-    " STRICT;";
+static const char schema[] = "CREATE TABLE IF NOT EXISTS jobs ("
+                             " id TEXT NOT NULL UNIQUE, request_id TEXT NOT NULL, digest BLOB NOT NULL, "
+                             "payload_digest BLOB NOT NULL, payload_bytes INTEGER NOT NULL,"
+                             " kind TEXT NOT NULL, circuit TEXT NOT NULL, parameters BLOB NOT NULL, priority "
+                             "INTEGER NOT NULL, part_count INTEGER NOT NULL,"
+                             " accepted_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, expire_ms INTEGER "
+                             "NOT NULL,"                        /* Unix time; 0: none */
+                             " end INTEGER NOT NULL DEFAULT 0," /* enum job_end */
+                             " status INTEGER NOT NULL DEFAULT 0, error_text TEXT NOT NULL DEFAULT '', proof "
+                             "BLOB, text BLOB,"
+                             " ended_ms INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, "
+                             "queue_ms REAL NOT NULL DEFAULT 0,"
+                             " key_ms REAL NOT NULL DEFAULT 0, synthesis_ms REAL NOT NULL DEFAULT 0, "
+                             "prove_ms REAL NOT NULL DEFAULT 0,"
+                             " total_ms REAL NOT NULL DEFAULT 0) STRICT;"
+                             "CREATE TABLE IF NOT EXISTS parts (id TEXT NOT NULL, part INTEGER NOT NULL, "
+                             "proof BLOB NOT NULL, text BLOB, PRIMARY KEY (id, part))"
+                             " STRICT;";
 
 struct journal {
     sqlite3 *db;
@@ -77,7 +100,8 @@ static cuzk_status make_folder(struct task *t, const char *path)
 {
     struct stat st;
 
-    if (mkdir(path, 0700) == 0 || (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))) return CUZK_OK;
+    if (mkdir(path, 0700) == 0 || (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+        return CUZK_OK;
     const int why = errno;
     FAIL(t, CUZK_IO, "the folder cannot be made: %s", strerror(why));
     task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
@@ -87,7 +111,9 @@ static cuzk_status make_folder(struct task *t, const char *path)
 
 static cuzk_status run(struct journal *j, struct task *t, const char *text)
 {
-    return sqlite3_exec(j->db, text, NULL, NULL, NULL) == SQLITE_OK ? CUZK_OK : fail(j, t, "cannot be opened (another process may have it)");
+    return sqlite3_exec(j->db, text, NULL, NULL, NULL) == SQLITE_OK
+               ? CUZK_OK
+               : fail(j, t, "cannot be opened (another process may have it)");
 }
 
 static cuzk_status check_version(struct journal *j, struct task *t)
@@ -96,11 +122,13 @@ static cuzk_status check_version(struct journal *j, struct task *t)
     int version = 0;
     char set[64];
 
-    if (sqlite3_prepare_v2(j->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+    if (sqlite3_prepare_v2(j->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW)
         version = sqlite3_column_int(s, 0);
     sqlite3_finalize(s);
     if (version > JOURNAL_VERSION)
-        return FAIL(t, CUZK_UNSUPPORTED, "the journal in %s is of version %d; this cuzk knows %d", j->folder, version, JOURNAL_VERSION);
+        return FAIL(t, CUZK_UNSUPPORTED, "the journal in %s is of version %d; this cuzk knows %d", j->folder,
+                    version, JOURNAL_VERSION);
     snprintf(set, sizeof set, "PRAGMA user_version = %d", JOURNAL_VERSION);
     return run(j, t, set);
 }
@@ -122,13 +150,17 @@ static cuzk_status open_database(struct journal *j, struct task *t)
         return CUZK_IO;
     }
     close(fd);
-    if (sqlite3_open_v2(path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) return fail(j, t, "cannot be opened");
-    TRY(run(j, t, "PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+    if (sqlite3_open_v2(path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return fail(j, t, "cannot be opened");
+    TRY(run(j, t,
+            "PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA "
+            "synchronous = FULL"));
     TRY(run(j, t, "BEGIN EXCLUSIVE; COMMIT")); /* takes the lock for as long as the journal is open */
     TRY(check_version(j, t));
     TRY(run(j, t, schema));
     for (int i = 0; i < S_COUNT; i++)
-        if (sqlite3_prepare_v3(j->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &j->statement[i], NULL) != SQLITE_OK)
+        if (sqlite3_prepare_v3(j->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &j->statement[i], NULL) !=
+            SQLITE_OK)
             return fail(j, t, "a statement");
     return CUZK_OK;
 }
@@ -193,7 +225,8 @@ cuzk_status journal_commit(struct journal *j, struct task *t)
 
 void journal_rollback(struct journal *j)
 {
-    if (j->open_transaction && sqlite3_get_autocommit(j->db) == 0) sqlite3_exec(j->db, "ROLLBACK", NULL, NULL, NULL);
+    if (j->open_transaction && sqlite3_get_autocommit(j->db) == 0)
+        sqlite3_exec(j->db, "ROLLBACK", NULL, NULL, NULL);
     j->open_transaction = false;
 }
 
@@ -280,7 +313,8 @@ static void column_digest(uint8_t out[JOB_DIGEST_BYTES], sqlite3_stmt *s, int at
     if (data != NULL && sqlite3_column_bytes(s, at) == JOB_DIGEST_BYTES) memcpy(out, data, JOB_DIGEST_BYTES);
 }
 
-static cuzk_status column_output(struct task *t, struct part_output *out, sqlite3_stmt *s, int proof_at, int text_at)
+static cuzk_status column_output(struct task *t, struct part_output *out, sqlite3_stmt *s, int proof_at,
+                                 int text_at)
 {
     const void *proof = sqlite3_column_blob(s, proof_at), *text = sqlite3_column_blob(s, text_at);
 
@@ -323,13 +357,15 @@ static cuzk_status load_parts(struct journal *j, struct task *t, struct job *job
     return status;
 }
 
-static cuzk_status load_end(struct task *t, struct job *job, sqlite3_stmt *s, uint64_t now_ns, uint64_t now_unix_ms)
+static cuzk_status load_end(struct task *t, struct job *job, sqlite3_stmt *s, uint64_t now_ns,
+                            uint64_t now_unix_ms)
 {
     job->status = (cuzk_status)sqlite3_column_int(s, 14);
     column_text(job->error_text, sizeof job->error_text, s, 15);
     job->end_ns = engine_time((uint64_t)sqlite3_column_int64(s, 18), now_ns, now_unix_ms);
     job->attempts = (unsigned)sqlite3_column_int64(s, 19);
-    const uint64_t total_ns = (uint64_t)(sqlite3_column_double(s, 24) * 1e6), queue_ns = (uint64_t)(sqlite3_column_double(s, 20) * 1e6);
+    const uint64_t total_ns = (uint64_t)(sqlite3_column_double(s, 24) * 1e6),
+                   queue_ns = (uint64_t)(sqlite3_column_double(s, 20) * 1e6);
     job->submit_ns = total_ns < job->end_ns ? job->end_ns - total_ns : 1;
     job->first_start_ns = job->submit_ns + queue_ns < job->end_ns ? job->submit_ns + queue_ns : job->end_ns;
     job->key_ns = (uint64_t)(sqlite3_column_double(s, 21) * 1e6);
@@ -338,15 +374,17 @@ static cuzk_status load_end(struct task *t, struct job *job, sqlite3_stmt *s, ui
     return job->end == JOB_DONE ? column_output(t, &job->result, s, 16, 17) : CUZK_OK;
 }
 
-static struct circuit *circuit_named(struct circuit *circuits, size_t count, const char *name, const char *kind)
+static struct circuit *circuit_named(struct circuit *circuits, size_t count, const char *name,
+                                     const char *kind)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(circuits[i].name, name) == 0 && strcmp(circuits[i].kind->name, kind) == 0) return &circuits[i];
+        if (strcmp(circuits[i].name, name) == 0 && strcmp(circuits[i].kind->name, kind) == 0)
+            return &circuits[i];
     return NULL;
 }
 
-static cuzk_status load_job(struct journal *j, struct task *t, struct job **out, struct circuit *circuits, size_t circuit_count,
-                            uint64_t now_ns)
+static cuzk_status load_job(struct journal *j, struct task *t, struct job **out, struct circuit *circuits,
+                            size_t circuit_count, uint64_t now_ns)
 {
     sqlite3_stmt *s = j->statement[S_LOAD];
     const uint64_t now_unix_ms = journal_unix_ms();
@@ -358,7 +396,8 @@ static cuzk_status load_job(struct journal *j, struct task *t, struct job **out,
 
     column_text(kind, sizeof kind, s, 5);
     column_text(name, sizeof name, s, 6);
-    if (parts < 1 || parts > JOB_PARTS_MOST) return FAIL(t, CUZK_MALFORMED, "the journal: a job of %lld parts", (long long)parts);
+    if (parts < 1 || parts > JOB_PARTS_MOST)
+        return FAIL(t, CUZK_MALFORMED, "the journal: a job of %lld parts", (long long)parts);
     struct circuit *c = circuit_named(circuits, circuit_count, name, kind);
     TRY(job_create(&job, t, c, (unsigned)parts, span_of(parameters, (size_t)sqlite3_column_bytes(s, 7))));
     memcpy(job->kind_name, kind, sizeof job->kind_name);
@@ -406,8 +445,8 @@ static bool is_pending(void *context, const char *job_id)
     return row != SQLITE_DONE; /* an error keeps the file */
 }
 
-cuzk_status journal_load(struct journal *j, struct task *t, struct circuit *circuits, size_t circuit_count, uint64_t now_ns,
-                         journal_visit *visit, void *context)
+cuzk_status journal_load(struct journal *j, struct task *t, struct circuit *circuits, size_t circuit_count,
+                         uint64_t now_ns, journal_visit *visit, void *context)
 {
     sqlite3_stmt *s = j->statement[S_LOAD];
     cuzk_status status = CUZK_OK;

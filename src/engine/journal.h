@@ -19,7 +19,8 @@ const char *journal_folder(const struct journal *j);
  * begin tries anew.  Errors  CUZK_IO with SQLite's words (disk full, ...).  Cost  one fsync a commit. */
 cuzk_status journal_begin(struct journal *j, struct task *t) MUST_CHECK;
 cuzk_status journal_accept(struct journal *j, struct task *t, const struct job *job) MUST_CHECK;
-cuzk_status journal_parts(struct journal *j, struct task *t, struct job *job) MUST_CHECK; /* those unrecorded */
+cuzk_status journal_parts(struct journal *j, struct task *t,
+                          struct job *job) MUST_CHECK; /* those unrecorded */
 cuzk_status journal_end(struct journal *j, struct task *t, const struct job *job) MUST_CHECK;
 cuzk_status journal_forget(struct journal *j, struct task *t, const struct job *job) MUST_CHECK;
 cuzk_status journal_commit(struct journal *j, struct task *t) MUST_CHECK;
@@ -28,8 +29,8 @@ void journal_rollback(struct journal *j);
 /** Every job in it, in order of acceptance, ready for EVENT_RESUME; visit owns them.  A job whose circuit is not among circuits comes
  * ended, FAILED.  Payload files of no unfinished job are deleted. */
 typedef cuzk_status journal_visit(void *context, struct task *t, struct job *job);
-cuzk_status journal_load(struct journal *j, struct task *t, struct circuit *circuits, size_t circuit_count, uint64_t now_ns,
-                         journal_visit *visit, void *context) MUST_CHECK;
+cuzk_status journal_load(struct journal *j, struct task *t, struct circuit *circuits, size_t circuit_count,
+                         uint64_t now_ns, journal_visit *visit, void *context) MUST_CHECK;
 
 uint64_t journal_unix_ms(void); /* CLOCK_REALTIME */
 

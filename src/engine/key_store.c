@@ -12,7 +12,8 @@ const char *key_state_name(enum key_state s)
 static void must_be(const struct stored_key *k, bool right, const char *what)
 {
     if (right) return;
-    fprintf(stderr, "cuzk: key %s: %s while %s with %u references\n", k->circuit->name, what, key_state_name(k->state), k->references);
+    fprintf(stderr, "cuzk: key %s: %s while %s with %u references\n", k->circuit->name, what,
+            key_state_name(k->state), k->references);
     abort();
 }
 
@@ -50,7 +51,8 @@ bool key_store_begin_load(struct stored_key *k, struct budget *b, uint64_t now_n
     return true;
 }
 
-void key_store_loaded(struct stored_key *k, struct budget *b, void *key, const struct bytes *bytes, uint64_t now_ns)
+void key_store_loaded(struct stored_key *k, struct budget *b, void *key, const struct bytes *bytes,
+                      uint64_t now_ns)
 {
     struct bytes rest;
 
@@ -97,8 +99,8 @@ void key_store_evicted(struct key_store *s, struct stored_key *k, struct budget 
     to_cold(k, b);
 }
 
-struct stored_key *key_store_victim(struct key_store *s, const struct stored_key *keep, uint32_t rank, uint64_t min_idle_ns,
-                                    uint64_t now_ns)
+struct stored_key *key_store_victim(struct key_store *s, const struct stored_key *keep, uint32_t rank,
+                                    uint64_t min_idle_ns, uint64_t now_ns)
 {
     struct stored_key *victim = NULL;
 

@@ -71,24 +71,32 @@ static void circom_unload(void *key)
 
 /* -- jobs --------------------------------------------------------------------------------------------------------------- */
 
-static cuzk_status circom_validate(struct task *t, unsigned *part_count, const struct circuit *c, struct span parameters,
-                                   struct span payload)
+static cuzk_status circom_validate(struct task *t, unsigned *part_count, const struct circuit *c,
+                                   struct span parameters, struct span payload)
 {
     struct witness w;
 
-    if (parameters.size != 0) return FAIL(t, CUZK_INVALID_ARGUMENT, "a circom job has no parameters; %zu bytes are given", parameters.size);
+    if (parameters.size != 0)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "a circom job has no parameters; %zu bytes are given",
+                    parameters.size);
     TRY(wtns_parse(&w, t, "the witness", payload));
     if ((unsigned)w.curve->id - 1 != c->table_id / 2)
-        return FAIL(t, CUZK_MISMATCH, "the witness is over %s, which is not the curve of circuit %s", w.curve->name, c->name);
+        return FAIL(t, CUZK_MISMATCH, "the witness is over %s, which is not the curve of circuit %s",
+                    w.curve->name, c->name);
     if (w.count != c->note)
-        return FAIL(t, CUZK_MISMATCH, "the witness has %llu values, circuit %s has %llu variables; they are of different circuits",
-                    (unsigned long long)w.count, c->name, (unsigned long long)c->note);
+        return FAIL(
+            t, CUZK_MISMATCH,
+            "the witness has %llu values, circuit %s has %llu variables; they are of different circuits",
+            (unsigned long long)w.count, c->name, (unsigned long long)c->note);
     *part_count = 1;
     return CUZK_OK;
 }
 
 /* The points as CUZK_RAW writes them: big-endian A, B, C. */
-static size_t raw_bytes(const struct curve *c) { return 2 * c->g1.encoded_bytes(ENCODING_BE) + c->g2.encoded_bytes(ENCODING_BE); }
+static size_t raw_bytes(const struct curve *c)
+{
+    return 2 * c->g1.encoded_bytes(ENCODING_BE) + c->g2.encoded_bytes(ENCODING_BE);
+}
 
 static void raw_write(uint8_t *out, const struct groth16_proof *p)
 {
@@ -110,17 +118,20 @@ static bool raw_read(struct groth16_proof *out, const struct curve *c, const str
 }
 
 /* Values 1 ... n of the witness. */
-static cuzk_status public_inputs(struct task *t, struct fr_int **out, const struct groth16_key *key, const struct witness *w)
+static cuzk_status public_inputs(struct task *t, struct fr_int **out, const struct groth16_key *key,
+                                 const struct witness *w)
 {
     *out = calloc(key->public_count + 1, sizeof **out);
-    if (*out == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu public inputs", (unsigned long long)key->public_count);
+    if (*out == NULL)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for %llu public inputs",
+                    (unsigned long long)key->public_count);
     for (uint64_t i = 0; i < key->public_count; i++) witness_get(w, &(*out)[i], i + 1);
     return CUZK_OK;
 }
 
 /* {"proof":...,"publicSignals":...}, both as snarkjs writes them. */
-static cuzk_status write_text(struct task *t, struct part_output *out, const struct groth16_proof *proof, const struct fr_int *inputs,
-                              uint64_t count)
+static cuzk_status write_text(struct task *t, struct part_output *out, const struct groth16_proof *proof,
+                              const struct fr_int *inputs, uint64_t count)
 {
     static const char head[] = "{\"proof\":", middle[] = ",\"publicSignals\":", tail[] = "}";
     const struct proof_points points = { proof->a, proof->b, proof->c };
@@ -146,8 +157,8 @@ out:
     return status;
 }
 
-static cuzk_status circom_prove(struct task *t, struct part_output *out, const struct part_input *in, void *carry,
-                                const struct place *place, const struct bytes *granted)
+static cuzk_status circom_prove(struct task *t, struct part_output *out, const struct part_input *in,
+                                void *carry, const struct place *place, const struct bytes *granted)
 {
     const struct groth16_key *key = ((struct circom_key *)in->key)->key;
     struct groth16_timings timings = { 0 };
@@ -178,7 +189,8 @@ out:
     return status;
 }
 
-static cuzk_status circom_verify(struct task *t, const struct part_output *out, const struct part_input *in, void *carry)
+static cuzk_status circom_verify(struct task *t, const struct part_output *out, const struct part_input *in,
+                                 void *carry)
 {
     const struct circom_key *k = in->key;
     struct fr_int *inputs = NULL;
@@ -192,20 +204,21 @@ static cuzk_status circom_verify(struct task *t, const struct part_output *out, 
     TRY(public_inputs(t, &inputs, k->key, &w));
     task_init(&quiet);
     const bool right = raw_read(&proof, k->key->curve, out) &&
-                       groth16_verify(&quiet, &k->verifier, &proof, inputs, k->key->public_count, GROTH16_POINTS_CHECKED) == CUZK_OK;
+                       groth16_verify(&quiet, &k->verifier, &proof, inputs, k->key->public_count,
+                                      GROTH16_POINTS_CHECKED) == CUZK_OK;
     free(inputs);
     if (right) return CUZK_OK;
     if (k->key->r1cs.bytes.data != NULL) {
         TRY(groth16_key_first_unsatisfied(t, k->key, &row, &w));
         if (row < k->key->row_count)
-            return FAIL(t, CUZK_UNSATISFIED, "the witness does not satisfy constraint %llu of circuit %s", (unsigned long long)row,
-                        in->circuit->name);
+            return FAIL(t, CUZK_UNSATISFIED, "the witness does not satisfy constraint %llu of circuit %s",
+                        (unsigned long long)row, in->circuit->name);
     }
     return FAIL(t, CUZK_PROOF_INVALID, "the proof does not verify");
 }
 
-static cuzk_status circom_assemble(struct task *t, struct part_output *out, const struct circuit *c, const struct part_output *parts,
-                                   unsigned part_count)
+static cuzk_status circom_assemble(struct task *t, struct part_output *out, const struct circuit *c,
+                                   const struct part_output *parts, unsigned part_count)
 {
     (void)c;
     (void)part_count; /* one */

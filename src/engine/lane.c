@@ -48,7 +48,8 @@ unsigned lane_strikes(const struct lane *l, uint64_t now_ns)
 {
     unsigned recent = 0;
 
-    for (unsigned i = 0; i < LANE_STRIKES_KEPT && i < l->strike_count; i++) recent += now_ns - l->strike_ns[i] < HOUR_NS;
+    for (unsigned i = 0; i < LANE_STRIKES_KEPT && i < l->strike_count; i++)
+        recent += now_ns - l->strike_ns[i] < HOUR_NS;
     return recent;
 }
 

@@ -9,29 +9,30 @@ enum { LANE_SYNTHESISES = 1, LANE_PROVES = 2 };
 
 struct lane {
     enum lane_state state;
-    unsigned stages;               /* what it can do: LANE_ bits */
+    unsigned stages; /* what it can do: LANE_ bits */
     /* BUSY and STUCK */
     struct job *job;
     unsigned part;
     bool synthesis;
-    bool detached;                 /* the part was taken from it: what it brings is thrown away */
-    uint64_t start_ns, stop_ns;    /* stop_ns: when it was told to stop, 0: it was not */
+    bool detached;              /* the part was taken from it: what it brings is thrown away */
+    uint64_t start_ns, stop_ns; /* stop_ns: when it was told to stop, 0: it was not */
     bool stopped_by_watchdog;
-    struct bytes held;             /* taken for this run */
-    void *carry;                   /* detached: owned, freed when it returns */
+    struct bytes held; /* taken for this run */
+    void *carry;       /* detached: owned, freed when it returns */
 
     uint64_t strike_ns[LANE_STRIKES_KEPT]; /* the latest, a ring */
-    unsigned strike_count;         /* ever */
-    uint64_t test_ns;              /* QUARANTINED: when to test again */
+    unsigned strike_count;                 /* ever */
+    uint64_t test_ns;                      /* QUARANTINED: when to test again */
 };
 
 struct lane_book {
     struct lane *lanes;
     uint32_t count;
-    unsigned strikes_most;         /* at most LANE_STRIKES_KEPT */
+    unsigned strikes_most; /* at most LANE_STRIKES_KEPT */
 };
 
-cuzk_status lane_book_init(struct lane_book *b, struct task *t, uint32_t count, unsigned strikes_most) MUST_CHECK;
+cuzk_status lane_book_init(struct lane_book *b, struct task *t, uint32_t count,
+                           unsigned strikes_most) MUST_CHECK;
 void lane_book_fini(struct lane_book *b);
 
 bool lane_book_other_open(const struct lane_book *b, uint32_t lane); /* another one may work, now or later */

@@ -17,8 +17,8 @@ static cuzk_status draw(struct task *t, struct fr *out, const struct curve *c)
 }
 
 /* Points k_i G and scalars s_i: the sum has to be (sum k_i s_i) G. */
-static cuzk_status msm_case(struct task *t, uint8_t *points, struct fr_int *scalars, struct g_jac *expected, const struct curve *c,
-                            const struct group *g)
+static cuzk_status msm_case(struct task *t, uint8_t *points, struct fr_int *scalars, struct g_jac *expected,
+                            const struct curve *c, const struct group *g)
 {
     struct fr sum, k, s, product;
     struct g_jac generator, multiple;
@@ -43,7 +43,8 @@ static cuzk_status msm_case(struct task *t, uint8_t *points, struct fr_int *scal
     return CUZK_OK;
 }
 
-static cuzk_status msm_test(struct task *t, const struct place *p, struct stream *stream, const struct curve *c, const struct group *g)
+static cuzk_status msm_test(struct task *t, const struct place *p, struct stream *stream,
+                            const struct curve *c, const struct group *g)
 {
     uint8_t points[POINTS * sizeof(struct g_aff)];
     struct fr_int scalars[POINTS];
@@ -61,7 +62,8 @@ static cuzk_status msm_test(struct task *t, const struct place *p, struct stream
     TRY_GOTO(out, p->backend->upload(stream, t, &b_scalars, 0, scalars, sizeof scalars));
     TRY_GOTO(out, p->backend->msm(stream, t, &plan, &got, &b_points, 0, &b_scalars, 0, NULL, &workspace));
     TRY_GOTO(out, p->backend->stream_sync(stream, t));
-    if (!g->jac_eq(&got, &expected)) status = FAIL(t, CUZK_DEVICE_LOST, "self-test: a sum in %s of %s is wrong", g->name, c->name);
+    if (!g->jac_eq(&got, &expected))
+        status = FAIL(t, CUZK_DEVICE_LOST, "self-test: a sum in %s of %s is wrong", g->name, c->name);
 out:
     p->backend->buffer_give(&workspace);
     p->backend->buffer_give(&b_scalars);
@@ -69,7 +71,8 @@ out:
     return status;
 }
 
-static cuzk_status ntt_test(struct task *t, const struct place *p, struct stream *stream, const struct curve *c, enum root_convention r)
+static cuzk_status ntt_test(struct task *t, const struct place *p, struct stream *stream,
+                            const struct curve *c, enum root_convention r)
 {
     struct fr in[NTT_SIZE], got[NTT_SIZE], expected[NTT_SIZE];
     struct buffer data = { 0 };
@@ -84,7 +87,8 @@ static cuzk_status ntt_test(struct task *t, const struct place *p, struct stream
     TRY_GOTO(out, p->backend->ntt(stream, t, &d, &data, false, true));
     TRY_GOTO(out, p->backend->download(stream, t, got, &data, 0, sizeof got));
     TRY_GOTO(out, p->backend->stream_sync(stream, t));
-    if (memcmp(got, expected, sizeof got) != 0) status = FAIL(t, CUZK_DEVICE_LOST, "self-test: a transform over %s is wrong", c->name);
+    if (memcmp(got, expected, sizeof got) != 0)
+        status = FAIL(t, CUZK_DEVICE_LOST, "self-test: a transform over %s is wrong", c->name);
 out:
     p->backend->buffer_give(&data);
     return status;

@@ -33,7 +33,8 @@ static void answer_status(struct envelope *a, cuzk_status status, const struct t
 
 /* -- lanes -------------------------------------------------------------------------------------------------------------- */
 
-static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const struct part_input *in, struct event *e)
+static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const struct part_input *in,
+                                    struct event *e)
 {
     const struct job_kind *kind = in->circuit->kind;
 
@@ -51,7 +52,9 @@ static cuzk_status run_part(struct lane_thread *l, struct task *t, struct event 
 {
     const struct job *j = l->job;
     const bool wants_payload = l->synthesis == j->circuit->kind->has_synthesis;
-    struct part_input in = { .circuit = j->circuit, .key = l->key, .part = l->part, .part_count = j->part_count };
+    struct part_input in = {
+        .circuit = j->circuit, .key = l->key, .part = l->part, .part_count = j->part_count
+    };
     uint8_t *read = NULL;
     cuzk_status status = CUZK_OK;
 
@@ -91,7 +94,8 @@ static void run(struct lane_thread *l)
     else
         part_output_free(&e->output); /* no wrong byte leaves the lane */
     log_info(&t, "CUZK_TIMING: job=%s part=%u stage=%s ms=%.1f device=%s status=%s", l->job->id, l->part,
-             l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name, status_name(status));
+             l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name,
+             status_name(status));
     answer_status(&l->answer, status, &t);
 }
 
@@ -133,7 +137,8 @@ cuzk_status lane_thread_start(struct lane_thread *l, struct task *t)
     return status;
 }
 
-void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key, const struct bytes *granted)
+void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key,
+                     const struct bytes *granted)
 {
     l->kind = ORDER_RUN;
     l->job = job;
@@ -180,9 +185,12 @@ static void load(const struct loader *l, struct key_order *o)
     const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, &c->key_bytes) : -1;
     if (k >= 0) { /* the file has changed since it was measured */
         c->kind->unload(e->loaded);
-        status = FAIL(&t, CUZK_MISMATCH, "the key of %s takes %llu bytes of %s; it took %llu when the engine started", c->name,
-                      (unsigned long long)e->bytes.of[k], bytes_kind_name(k), (unsigned long long)c->key_bytes.of[k]);
-        task_fail_place(&t, c->key_path, ERROR_NO_OFFSET, NULL, "do not change key files while the engine runs; restart it");
+        status = FAIL(&t, CUZK_MISMATCH,
+                      "the key of %s takes %llu bytes of %s; it took %llu when the engine started", c->name,
+                      (unsigned long long)e->bytes.of[k], bytes_kind_name(k),
+                      (unsigned long long)c->key_bytes.of[k]);
+        task_fail_place(&t, c->key_path, ERROR_NO_OFFSET, NULL,
+                        "do not change key files while the engine runs; restart it");
     }
     answer_status(&o->answer, status, &t);
 }
@@ -206,7 +214,8 @@ static void *loader_main(void *context)
     }
 }
 
-cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool, size_t key_count)
+cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
+                         size_t key_count)
 {
     l->engine = engine;
     l->pool = pool;

@@ -14,9 +14,9 @@ enum envelope_kind { ENVELOPE_EVENT, ENVELOPE_LOOK, ENVELOPE_CLOSE };
 struct envelope {
     struct message link;
     enum envelope_kind kind;
-    bool owned;                 /* to be freed once it has been read */
+    bool owned; /* to be freed once it has been read */
     struct event event;
-    struct error error;         /* what event.error points to */
+    struct error error; /* what event.error points to */
 };
 
 enum order_kind { ORDER_RUN, ORDER_TEST, ORDER_LOAD, ORDER_UNLOAD, ORDER_QUIT };
@@ -30,11 +30,11 @@ struct lane_thread {
     enum order_kind kind;
     struct place place;
     struct pool *pool;
-    const char *data_folder;    /* NULL: every payload is in memory */
+    const char *data_folder; /* NULL: every payload is in memory */
     char device_name[96];
     atomic_bool cancel;
     /* ORDER_RUN */
-    struct job *job;            /* only what does not change while it is in flight is read */
+    struct job *job; /* only what does not change while it is in flight is read */
     unsigned part;
     bool synthesis;
     void *key, *carry;
@@ -42,9 +42,11 @@ struct lane_thread {
     struct envelope answer;
 };
 
-cuzk_status lane_thread_start(struct lane_thread *l, struct task *t) MUST_CHECK; /* the fields above `cancel` are set */
+cuzk_status lane_thread_start(struct lane_thread *l,
+                              struct task *t) MUST_CHECK; /* the fields above `cancel` are set */
 /** Thread  the engine's, as all below. */
-void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key, const struct bytes *granted);
+void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key,
+                     const struct bytes *granted);
 void lane_thread_test(struct lane_thread *l);
 void lane_thread_stop(struct lane_thread *l); /* sets the cancel flag of what runs */
 void lane_thread_join(struct lane_thread *l); /* legal on a zeroed one */
@@ -61,11 +63,12 @@ struct loader {
     bool running;
     struct mailbox orders, *engine;
     struct pool *pool;
-    struct key_order *of_key;   /* one a key */
+    struct key_order *of_key; /* one a key */
     struct key_order quit;
 };
 
-cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool, size_t key_count) MUST_CHECK;
+cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
+                         size_t key_count) MUST_CHECK;
 void loader_order(struct loader *l, size_t index, enum order_kind kind, struct stored_key *key);
 void loader_join(struct loader *l);
 

@@ -8,7 +8,8 @@
 /** Whole and synced, or not at all.  CUZK_IO. */
 cuzk_status payload_file_write(struct task *t, const char *folder, const struct job *job) MUST_CHECK;
 /** Out  *data of job->payload_bytes bytes, from malloc; checked against the digest.  CUZK_NOT_FOUND, CUZK_IO, CUZK_MALFORMED (changed). */
-cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder, const struct job *job) MUST_CHECK;
+cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder,
+                              const struct job *job) MUST_CHECK;
 void payload_file_remove(const char *folder, const struct job *job);
 
 /** Removes every payload file for whose job id keep says false. */

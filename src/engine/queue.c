@@ -43,10 +43,11 @@ void queue_drop(struct queue *q, const struct job *j)
 
 enum job_priority queue_class(const struct queue *q, const struct job *j, uint64_t now_ns)
 {
-    const uint64_t steps = q->ageing_ns == 0 || now_ns < j->submit_ns ? 0 : (now_ns - j->submit_ns) / q->ageing_ns;
+    const uint64_t steps =
+        q->ageing_ns == 0 || now_ns < j->submit_ns ? 0 : (now_ns - j->submit_ns) / q->ageing_ns;
     const uint64_t class = (uint64_t)j->priority + steps;
 
-    return class > JOB_CRITICAL ? JOB_CRITICAL : (enum job_priority)class;
+    return class > JOB_CRITICAL ? JOB_CRITICAL : (enum job_priority) class;
 }
 
 uint64_t queue_deadline(const struct queue *q, const struct job *j)
@@ -67,7 +68,8 @@ static bool before(const struct queue *q, const struct job *a, const struct job 
 
 void queue_order(struct queue *q, uint64_t now_ns)
 {
-    for (size_t i = 1; i < q->count; i++) { /* insertion: the order hardly changes from one pass to the next */
+    for (size_t i = 1; i < q->count;
+         i++) { /* insertion: the order hardly changes from one pass to the next */
         struct job *j = q->jobs[i];
         size_t at = i;
         while (at > 0 && before(q, j, q->jobs[at - 1], now_ns)) {

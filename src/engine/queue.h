@@ -5,9 +5,9 @@
 #include "engine/job.h"
 
 struct queue {
-    struct job **jobs;        /* ordered by the last queue_order */
+    struct job **jobs; /* ordered by the last queue_order */
     size_t count, capacity;
-    uint64_t ageing_ns;       /* 0: none */
+    uint64_t ageing_ns; /* 0: none */
 };
 
 cuzk_status queue_init(struct queue *q, struct task *t, size_t capacity, uint64_t ageing_ns) MUST_CHECK;

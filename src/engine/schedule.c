@@ -26,12 +26,14 @@ static struct bytes stage_bytes(const struct job *j, bool synthesis)
 {
     struct bytes need = synthesis ? j->circuit->synthesis_bytes : j->circuit->prove_bytes;
 
-    if (j->payload == NULL && synthesis == j->circuit->kind->has_synthesis) need.of[BYTES_HEAP] += j->payload_bytes;
+    if (j->payload == NULL && synthesis == j->circuit->kind->has_synthesis)
+        need.of[BYTES_HEAP] += j->payload_bytes;
     return need;
 }
 
 /* Bytes that stay taken when all that runs has ended, if a part of circuit `added` is carried besides. */
-static void lasting_bytes(const struct engine_core *c, unsigned added, struct bytes *lasting, struct bytes *reserve)
+static void lasting_bytes(const struct engine_core *c, unsigned added, struct bytes *lasting,
+                          struct bytes *reserve)
 {
     *lasting = c->fixed;
     *reserve = no_bytes;
@@ -66,7 +68,8 @@ static enum admit_verdict admit(struct engine_core *c, const struct admit_reques
 {
     for (;;) {
         struct stored_key *victim = NULL;
-        const enum admit_verdict v = key_alone ? admit_key(&victim, &c->budget, &c->store, r) : admit_part(&victim, &c->budget, &c->store, r);
+        const enum admit_verdict v = key_alone ? admit_key(&victim, &c->budget, &c->store, r)
+                                               : admit_part(&victim, &c->budget, &c->store, r);
         if (v != ADMIT_EVICT) return v;
         evict(c, victim);
     }
@@ -79,13 +82,14 @@ static void load(struct engine_core *c, struct stored_key *k, uint64_t now_ns)
     core_do_key(c, ACT_LOAD, k);
 }
 
-static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, bool synthesis, const struct bytes *need,
-                       uint64_t now_ns)
+static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, bool synthesis,
+                       const struct bytes *need, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[lane];
     struct part *p = &j->parts[part];
 
-    if (p->state == PART_WAITING) key_store_ref(&c->store.keys[j->circuit_index]); /* a READY part has kept its reference */
+    if (p->state == PART_WAITING)
+        key_store_ref(&c->store.keys[j->circuit_index]); /* a READY part has kept its reference */
     if (synthesis) {
         bytes_add(&c->carried, &j->circuit->carry_bytes);
         c->carried_parts[j->circuit_index]++;
@@ -113,7 +117,8 @@ static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsi
 }
 
 /* Starts the first part in order that may run on the lane.  *blocked: some job in this pass waits for memory, so later ones take none. */
-static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_t *blocked_at, uint64_t now_ns)
+static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_t *blocked_at,
+                      uint64_t now_ns)
 {
     for (size_t rank = 0; rank < c->queue.count; rank++) {
         struct job *j = c->queue.jobs[rank];
@@ -126,7 +131,10 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
         if (*blocked && rank >= *blocked_at && !holds) continue;
         const struct bytes need = stage_bytes(j, synthesis);
         struct bytes lasting, reserve;
-        struct admit_request r = { .need = &need, .key = key, .rank = holds ? 0 : (uint32_t)rank, .min_idle_ns = c->options.evict_idle_ns,
+        struct admit_request r = { .need = &need,
+                                   .key = key,
+                                   .rank = holds ? 0 : (uint32_t)rank,
+                                   .min_idle_ns = c->options.evict_idle_ns,
                                    .now_ns = now_ns };
         r.impatient = queue_class(&c->queue, j, now_ns) == JOB_CRITICAL || !anything_runs(c);
         if (synthesis) {
@@ -162,7 +170,9 @@ static void load_preloads(struct engine_core *c, uint64_t now_ns)
 {
     for (size_t i = 0; i < c->store.count; i++) {
         struct stored_key *k = &c->store.keys[i];
-        const struct admit_request r = { .key = k, .rank = KEY_UNWANTED, .min_idle_ns = c->options.evict_idle_ns, .now_ns = now_ns };
+        const struct admit_request r = {
+            .key = k, .rank = KEY_UNWANTED, .min_idle_ns = c->options.evict_idle_ns, .now_ns = now_ns
+        };
         if (k->preloads == NULL || k->state != KEY_COLD) continue;
         switch (admit(c, &r, true)) {
         case ADMIT_LOAD:
@@ -189,7 +199,8 @@ void core_schedule(struct engine_core *c, uint64_t now_ns)
         c->store.keys[i].wanted_rank = KEY_UNWANTED;
     }
     queue_group(&c->queue, c->resident, c->options.group_window_ns, now_ns);
-    for (size_t rank = c->queue.count; rank-- > 0;) c->store.keys[c->queue.jobs[rank]->circuit_index].wanted_rank = (uint32_t)rank;
+    for (size_t rank = c->queue.count; rank-- > 0;)
+        c->store.keys[c->queue.jobs[rank]->circuit_index].wanted_rank = (uint32_t)rank;
     for (uint32_t lane = 0; lane < c->lanes.count; lane++)
         if (c->lanes.lanes[lane].state == LANE_IDLE) lane_feed(c, lane, &blocked, &blocked_at, now_ns);
     if (!blocked) load_preloads(c, now_ns);
@@ -242,19 +253,22 @@ void core_stop_parts(struct engine_core *c, struct job *j, uint64_t now_ns)
         core_do_lane(c, ACT_STOP, i);
     }
     for (unsigned i = 0; i < j->part_count; i++)
-        if (j->parts[i].state == PART_READY && j->parts[i].carry != NULL) carry_drop(c, j, &j->parts[i], now_ns);
+        if (j->parts[i].state == PART_READY && j->parts[i].carry != NULL)
+            carry_drop(c, j, &j->parts[i], now_ns);
 }
 
 /* -- lanes -------------------------------------------------------------------------------------------------------------- */
 
 static void lane_close(struct engine_core *c, uint32_t lane, uint64_t now_ns)
 {
-    struct error e = { .text = "every lane is closed: each failed too often within an hour", .advice = "look for the first failure in "
-                       "the log; restart after the hardware has been looked at" };
+    struct error e = { .text = "every lane is closed: each failed too often within an hour",
+                       .advice = "look for the first failure in "
+                                 "the log; restart after the hardware has been looked at" };
 
     c->lanes.lanes[lane].state = LANE_CLOSED;
     c->counters.lanes_closed++;
-    core_note(c, LOG_ERROR, NULL, "lane %u is closed after %u faults within an hour", lane, lane_strikes(&c->lanes.lanes[lane], now_ns));
+    core_note(c, LOG_ERROR, NULL, "lane %u is closed after %u faults within an hour", lane,
+              lane_strikes(&c->lanes.lanes[lane], now_ns));
     if (!lane_book_any_open(&c->lanes)) core_fail_unfinished(c, NULL, CUZK_DEVICE_UNAVAILABLE, &e, now_ns);
 }
 
@@ -289,7 +303,8 @@ void core_lane_tested(struct engine_core *c, const struct event *e, uint64_t now
     }
     if (e->status != CUZK_OK) {
         c->counters.lane_failures++;
-        core_note(c, LOG_ERROR, NULL, "lane %u fails its self-test: %s", e->lane, e->error != NULL ? e->error->text : "");
+        core_note(c, LOG_ERROR, NULL, "lane %u fails its self-test: %s", e->lane,
+                  e->error != NULL ? e->error->text : "");
         lane_strike(&c->lanes, e->lane, now_ns);
     }
     if (lane_spent(c, l, now_ns)) {
@@ -306,7 +321,8 @@ static void blame_suspects(struct engine_core *c, struct part *p, uint64_t now_n
 {
     for (unsigned i = 0; i < p->suspect_count; i++) {
         const uint32_t lane = p->suspects[i];
-        if (lane_strike(&c->lanes, lane, now_ns) && c->lanes.lanes[lane].state == LANE_IDLE) lane_close(c, lane, now_ns);
+        if (lane_strike(&c->lanes, lane, now_ns) && c->lanes.lanes[lane].state == LANE_IDLE)
+            lane_close(c, lane, now_ns);
     }
     p->suspect_count = 0;
 }
@@ -322,7 +338,8 @@ static void part_back(struct job *j, unsigned part)
 }
 
 /* Counts a failed attempt of a part that is back: another one, or the job's end. */
-static void part_again(struct engine_core *c, struct job *j, unsigned part, cuzk_status status, const struct error *why, uint64_t now_ns)
+static void part_again(struct engine_core *c, struct job *j, unsigned part, cuzk_status status,
+                       const struct error *why, uint64_t now_ns)
 {
     struct part *p = &j->parts[part];
 
@@ -334,8 +351,9 @@ static void part_again(struct engine_core *c, struct job *j, unsigned part, cuzk
     }
     c->counters.retries++;
     if (status_retry_class(status) == RETRY_LATER) p->not_before_ns = now_ns + (BACK_OFF_NS << p->attempts);
-    core_note(c, LOG_WARN, j, "part %u fails on lane %u and is tried again (attempt %u of %u): %s", part, p->lane, p->attempts + 1,
-              c->options.attempts_most, why != NULL ? why->text : status_text(status));
+    core_note(c, LOG_WARN, j, "part %u fails on lane %u and is tried again (attempt %u of %u): %s", part,
+              p->lane, p->attempts + 1, c->options.attempts_most,
+              why != NULL ? why->text : status_text(status));
 }
 
 /* A lane that was given up comes back after all. */
@@ -370,7 +388,8 @@ static void synthesised(struct job *j, unsigned part, void *carry, uint64_t took
     job_part_move(j, part, PART_READY);
 }
 
-static void proved(struct engine_core *c, struct job *j, unsigned part, const struct event *e, uint64_t took_ns, uint64_t now_ns)
+static void proved(struct engine_core *c, struct job *j, unsigned part, const struct event *e,
+                   uint64_t took_ns, uint64_t now_ns)
 {
     struct part *p = &j->parts[part];
 
@@ -383,7 +402,8 @@ static void proved(struct engine_core *c, struct job *j, unsigned part, const st
 }
 
 /* The end of a run that brought nothing usable: what the lane, the part and the job are to be thought of. */
-static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, const struct event *e, uint64_t now_ns)
+static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsigned part,
+                       const struct event *e, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[lane];
     struct part *p = &j->parts[part];
@@ -394,10 +414,15 @@ static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsi
     if (e->outcome == PART_WRONG) {
         c->counters.verify_failures++;
         if (p->suspect_count < ARRAY_COUNT(p->suspects)) p->suspects[p->suspect_count++] = lane;
-        snprintf(why.text, sizeof why.text, "%u proofs made from these inputs do not verify: the witness does not satisfy the circuit, or the "
-                 "key is damaged", p->attempts + 1);
-        snprintf(why.advice, sizeof why.advice, "compute the witness again with the circuit of this key; check the key");
-        core_note(c, LOG_ERROR, j, "part %u: a proof made on lane %u does not verify and is thrown away", part, lane);
+        snprintf(why.text, sizeof why.text,
+                 "%u proofs made from these inputs do not verify: the witness does not satisfy the circuit, "
+                 "or the "
+                 "key is damaged",
+                 p->attempts + 1);
+        snprintf(why.advice, sizeof why.advice,
+                 "compute the witness again with the circuit of this key; check the key");
+        core_note(c, LOG_ERROR, j, "part %u: a proof made on lane %u does not verify and is thrown away",
+                  part, lane);
         lane_quarantine(c, lane, false, now_ns);
         part_again(c, j, part, CUZK_UNSATISFIED, &why, now_ns);
         return;
@@ -441,7 +466,8 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
     const bool keeps_carry = !over && (synthesis ? ran : !ran && p->carry != NULL);
     struct bytes back = l->held;
     if (synthesis && keeps_carry) back = minus(back, &j->circuit->carry_bytes);
-    if (!synthesis && !keeps_carry && j->circuit->kind->has_synthesis) bytes_add(&back, &j->circuit->carry_bytes);
+    if (!synthesis && !keeps_carry && j->circuit->kind->has_synthesis)
+        bytes_add(&back, &j->circuit->carry_bytes);
     budget_give(&c->budget, &back);
     if (!keeps_carry) {
         if (j->circuit->kind->has_synthesis) carry_ends(c, j);
@@ -458,7 +484,8 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
     if (over) {
         if (e->carry != NULL) j->circuit->kind->carry_free(e->carry);
         part_output_free(&output);
-        if (!ran && l->state == LANE_IDLE && (e->outcome == PART_WRONG || status_retry_class(e->status) >= RETRY_ELSEWHERE))
+        if (!ran && l->state == LANE_IDLE &&
+            (e->outcome == PART_WRONG || status_retry_class(e->status) >= RETRY_ELSEWHERE))
             lane_quarantine(c, e->lane, false, now_ns);
     } else if (!ran) {
         run_failed(c, e->lane, j, part, e, now_ns);

@@ -7,7 +7,8 @@ static bool may_run(const struct part *p, const struct lane_book *b, uint32_t la
     return p->lane != lane || !lane_book_other_open(b, lane);
 }
 
-bool split_next(const struct job *j, const struct lane_book *b, uint32_t lane, uint64_t now_ns, unsigned *part, bool *synthesis)
+bool split_next(const struct job *j, const struct lane_book *b, uint32_t lane, uint64_t now_ns,
+                unsigned *part, bool *synthesis)
 {
     const unsigned stages = b->lanes[lane].stages;
     const bool has_synthesis = j->circuit->kind->has_synthesis;
@@ -37,7 +38,8 @@ uint64_t split_next_ns(const struct job *j, uint64_t now_ns)
 
     for (unsigned i = 0; i < j->part_count; i++) {
         const struct part *p = &j->parts[i];
-        if ((p->state == PART_WAITING || p->state == PART_READY) && p->not_before_ns > now_ns && p->not_before_ns < next)
+        if ((p->state == PART_WAITING || p->state == PART_READY) && p->not_before_ns > now_ns &&
+            p->not_before_ns < next)
             next = p->not_before_ns;
     }
     return next;

@@ -9,7 +9,8 @@
  * Out     *part  the part; *synthesis whether it is to be synthesised (else proved)
  * A part that only waits for its proof goes first, since it holds memory.  A part does not return to the lane where it just failed
  * while another lane is open.  false: none may start now. */
-bool split_next(const struct job *j, const struct lane_book *b, uint32_t lane, uint64_t now_ns, unsigned *part, bool *synthesis);
+bool split_next(const struct job *j, const struct lane_book *b, uint32_t lane, uint64_t now_ns,
+                unsigned *part, bool *synthesis);
 
 /** When the next part that is held back may start; UINT64_MAX: none is. */
 uint64_t split_next_ns(const struct job *j, uint64_t now_ns);

@@ -24,7 +24,8 @@ void test_keys_open(struct test_keys *k, uint32_t constraints)
         temp_folder_path(key->key_path, &k->proving.folder, file);
         snprintf(file, sizeof file, "%s.r1cs", key->name);
         temp_folder_path(key->r1cs_path, &k->proving.folder, file);
-        k->circuit[i] = (struct engine_circuit){ key->name, &kind_circom, key->key_path, i == 2 ? key->r1cs_path : NULL, false };
+        k->circuit[i] = (struct engine_circuit){ key->name, &kind_circom, key->key_path,
+                                                 i == 2 ? key->r1cs_path : NULL, false };
     }
 }
 
@@ -71,12 +72,14 @@ void test_must_be_right(const struct test_key *key, const struct job_answer *a)
 
     task_init(&t);
     for (uint64_t i = 0; i < 2; i++) witness_get(&key->circuit.witness, &inputs[i], i + 1);
-    if (a->end == JOB_DONE && a->proof.size == 2 * g1 + g2 && c->g1.decode(&p.a, a->proof.data, ENCODING_BE, true) == POINT_OK &&
+    if (a->end == JOB_DONE && a->proof.size == 2 * g1 + g2 &&
+        c->g1.decode(&p.a, a->proof.data, ENCODING_BE, true) == POINT_OK &&
         c->g2.decode(&p.b, a->proof.data + g1, ENCODING_BE, true) == POINT_OK &&
         c->g1.decode(&p.c, a->proof.data + g1 + g2, ENCODING_BE, true) == POINT_OK &&
-        groth16_verify(&t, &key->verifier, &p, inputs, 2, GROTH16_POINTS_CHECKED) == CUZK_OK && a->text.size > 0)
+        groth16_verify(&t, &key->verifier, &p, inputs, 2, GROTH16_POINTS_CHECKED) == CUZK_OK &&
+        a->text.size > 0)
         return;
-    fprintf(stderr, "job %s on %s: end %d, status %d, %zu bytes, %s\n", a->job_id, key->name, a->end, a->status, a->proof.size,
-            a->error_text != NULL ? a->error_text : "");
+    fprintf(stderr, "job %s on %s: end %d, status %d, %zu bytes, %s\n", a->job_id, key->name, a->end,
+            a->status, a->proof.size, a->error_text != NULL ? a->error_text : "");
     abort();
 }

@@ -11,13 +11,13 @@
 struct test_key {
     char name[16], key_path[PATH_MAX], r1cs_path[PATH_MAX];
     struct random_circuit circuit;
-    struct groth16_key *key;       /* opened beside the engine's, for checking */
+    struct groth16_key *key; /* opened beside the engine's, for checking */
     struct groth16_verifier verifier;
 };
 
 struct test_keys {
     struct proving proving;
-    struct test_key key[KEYS];     /* BN254 zkey, BLS12-381 zkey, BLS12-381 bellman */
+    struct test_key key[KEYS]; /* BN254 zkey, BLS12-381 zkey, BLS12-381 bellman */
     struct engine_circuit circuit[KEYS];
 };
 

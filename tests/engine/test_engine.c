@@ -59,9 +59,19 @@ static void prove(struct engine *e, const struct engine_request *r, struct job_a
     job_answer_free(&accepted);
 }
 
-static void look_counters(void *context, const struct engine_view *v) { *(struct engine_counters *)context = v->counters; }
+static void look_counters(void *context, const struct engine_view *v)
+{
+    *(struct engine_counters *)context = v->counters;
+}
 
-struct looking { pthread_mutex_t lock; pthread_cond_t cond; bool done; struct engine_counters c; struct bytes_view heap; unsigned busy; };
+struct looking {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool done;
+    struct engine_counters c;
+    struct bytes_view heap;
+    unsigned busy;
+};
 static void look_told(void *context, const struct engine_view *v)
 {
     struct looking *l = context;
@@ -313,7 +323,9 @@ static void small_budget(void **state)
     engine_close(e, 0);
     o.queue_most_bytes = 1u << 20;
     /* the fixed part, and half a MiB more than the largest job */
-    o.heap_bytes = (64u << 20) / 4 > at_start.heap.used ? 0 : at_start.heap.used - (64u << 20) / 4 + (1u << 20) + (7u << 19);
+    o.heap_bytes = (64u << 20) / 4 > at_start.heap.used
+                       ? 0
+                       : at_start.heap.used - (64u << 20) / 4 + (1u << 20) + (7u << 19);
     e = open_engine(&o);
     for (int i = 0; i < N; i++) {
         struct engine_request r = request("", i % KEYS, false);
@@ -332,8 +344,9 @@ static void small_budget(void **state)
         job_answer_free(&a);
     }
     const struct looking l = look(e);
-    printf("budget %llu, peak %llu; %llu loads, %llu evictions for %d jobs\n", (unsigned long long)l.heap.total,
-           (unsigned long long)l.heap.peak, (unsigned long long)l.c.key_loads, (unsigned long long)l.c.evictions, N);
+    printf("budget %llu, peak %llu; %llu loads, %llu evictions for %d jobs\n",
+           (unsigned long long)l.heap.total, (unsigned long long)l.heap.peak,
+           (unsigned long long)l.c.key_loads, (unsigned long long)l.c.evictions, N);
     assert_true(l.heap.peak <= l.heap.total);
     assert_true(l.c.key_loads < N);
     engine_close(e, 0);
@@ -372,7 +385,11 @@ static void cancel_and_deadlines(void **state)
 
 /* -- a mixed load from many threads -------------------------------------------------------------------------------------- */
 
-struct client { struct engine *e; unsigned number, jobs; pthread_t thread; };
+struct client {
+    struct engine *e;
+    unsigned number, jobs;
+    pthread_t thread;
+};
 
 static void *client_main(void *context)
 {
@@ -401,12 +418,14 @@ static void mixed_load(void **state)
     struct engine *e = open_engine(&o);
     const uint64_t start_ns = clock_now_ns();
     for (unsigned i = 0; i < ARRAY_COUNT(clients); i++) {
-        clients[i] = (struct client){ .e = e, .number = i, .jobs = load_jobs / (unsigned)ARRAY_COUNT(clients) };
+        clients[i] =
+            (struct client){ .e = e, .number = i, .jobs = load_jobs / (unsigned)ARRAY_COUNT(clients) };
         assert_int_equal(pthread_create(&clients[i].thread, NULL, client_main, &clients[i]), 0);
     }
     for (unsigned i = 0; i < ARRAY_COUNT(clients); i++) pthread_join(clients[i].thread, NULL);
     const struct looking l = look(e);
-    printf("%llu proofs from 8 clients in %.1f s\n", (unsigned long long)l.c.done, clock_ms_since(start_ns) / 1000);
+    printf("%llu proofs from 8 clients in %.1f s\n", (unsigned long long)l.c.done,
+           clock_ms_since(start_ns) / 1000);
     assert_int_equal(l.c.failed, 0);
     assert_int_equal(l.c.done, l.c.accepted);
     engine_close(e, 1000);
@@ -430,10 +449,11 @@ static int close_keys(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_key_proves),       cmocka_unit_test(bad_requests),         cmocka_unit_test(wrong_witness),
-        cmocka_unit_test(same_request_twice),    cmocka_unit_test(queue_is_full_at_once), cmocka_unit_test(too_large_is_refused),
-        cmocka_unit_test(keys_by_name),          cmocka_unit_test(small_budget),         cmocka_unit_test(cancel_and_deadlines),
-        cmocka_unit_test(mixed_load),
+        cmocka_unit_test(each_key_proves),       cmocka_unit_test(bad_requests),
+        cmocka_unit_test(wrong_witness),         cmocka_unit_test(same_request_twice),
+        cmocka_unit_test(queue_is_full_at_once), cmocka_unit_test(too_large_is_refused),
+        cmocka_unit_test(keys_by_name),          cmocka_unit_test(small_budget),
+        cmocka_unit_test(cancel_and_deadlines),  cmocka_unit_test(mixed_load),
     };
     if (argc > 1) load_jobs = (unsigned)strtoul(argv[1], NULL, 0);
     return cmocka_run_group_tests(tests, open_keys, close_keys);

@@ -10,7 +10,12 @@
 static struct test_keys keys;
 static unsigned jobs = 100;
 
-struct counting { pthread_mutex_t lock; pthread_cond_t cond; unsigned ended; struct engine_counters c; };
+struct counting {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    unsigned ended;
+    struct engine_counters c;
+};
 
 static void ended(void *context, const struct job_answer *a)
 {
@@ -56,7 +61,8 @@ static void run(uint64_t fail_every, cuzk_status status, uint64_t wrong_every)
     o.threads = 2;
     o.heap_bytes = 256u << 20;
     o.queue_most = jobs;
-    o.lane_strikes_most = 0; /* so many faults within an hour close every lane otherwise: that is the next test */
+    o.lane_strikes_most =
+        0; /* so many faults within an hour close every lane otherwise: that is the next test */
     o.attempts_most = 8;
     task_init(&t);
     assert_int_equal(engine_open(&e, &t, &o), CUZK_OK);
@@ -77,9 +83,11 @@ static void run(uint64_t fail_every, cuzk_status status, uint64_t wrong_every)
     engine_look(e, looked, &n);
     wait_for(&n, 1);
     engine_close(e, 1000);
-    printf("%u jobs: %llu attempts, %llu retries, %llu failures of a lane, %llu wrong proofs, %llu quarantines\n", jobs,
-           (unsigned long long)n.c.attempts, (unsigned long long)n.c.retries, (unsigned long long)n.c.lane_failures,
-           (unsigned long long)n.c.verify_failures, (unsigned long long)n.c.quarantines);
+    printf("%u jobs: %llu attempts, %llu retries, %llu failures of a lane, %llu wrong proofs, %llu "
+           "quarantines\n",
+           jobs, (unsigned long long)n.c.attempts, (unsigned long long)n.c.retries,
+           (unsigned long long)n.c.lane_failures, (unsigned long long)n.c.verify_failures,
+           (unsigned long long)n.c.quarantines);
     assert_int_equal(n.c.done, jobs);
     assert_int_equal(n.c.failed, 0);
     assert_int_equal(n.c.attempts, jobs + n.c.retries);

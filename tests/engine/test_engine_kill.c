@@ -49,7 +49,7 @@ static void child_main(void)
 {
     struct engine *e = open_engine();
     const int fd = open(accepted_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    char (*id)[JOB_ID_BYTES] = calloc(jobs, sizeof *id);
+    char(*id)[JOB_ID_BYTES] = calloc(jobs, sizeof *id);
 
     if (fd < 0 || id == NULL) abort();
     for (unsigned i = 0; i < jobs; i++) {
@@ -135,7 +135,8 @@ static void nothing_is_lost(void **state)
     unsigned killed = 0, lines = 0;
     (void)state;
 
-    for (unsigned i = 0; i < kills; i++) killed += !child_run(5 + (unsigned)prng_below(&keys.proving.random, 400));
+    for (unsigned i = 0; i < kills; i++)
+        killed += !child_run(5 + (unsigned)prng_below(&keys.proving.random, 400));
     assert_true(child_run(0));
     /* every id that was ever called accepted has its result, and it is the right one */
     struct engine *e = open_engine();
@@ -143,13 +144,14 @@ static void nothing_is_lost(void **state)
     assert_non_null(f);
     char id[64];
     unsigned number;
-    char (*known)[JOB_ID_BYTES] = calloc(jobs, sizeof *known);
+    char(*known)[JOB_ID_BYTES] = calloc(jobs, sizeof *known);
     assert_non_null(known);
     while (fscanf(f, "%u %63s", &number, id) == 2) {
         struct job_answer a;
         lines++;
         assert_true(number < jobs);
-        if (known[number][0] != '\0') assert_string_equal(known[number], id); /* one job for one request, through all restarts */
+        if (known[number][0] != '\0')
+            assert_string_equal(known[number], id); /* one job for one request, through all restarts */
         snprintf(known[number], JOB_ID_BYTES, "%.32s", id);
         engine_await_wait(e, id, 1, &a);
         test_must_be_right(&keys.key[number % KEYS], &a);
@@ -161,7 +163,8 @@ static void nothing_is_lost(void **state)
     free(known);
     assert_int_equal(rows(), jobs);
     assert_int_equal(files_left(), 0);
-    printf("%u of %u starts killed; %u jobs accepted %u times; %u results, each once, each verified\n", killed, kills, jobs, lines, jobs);
+    printf("%u of %u starts killed; %u jobs accepted %u times; %u results, each once, each verified\n",
+           killed, kills, jobs, lines, jobs);
 }
 
 static int open_keys(void **state)

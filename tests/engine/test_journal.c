@@ -292,8 +292,11 @@ static int close_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),  cmocka_unit_test(files_are_private), cmocka_unit_test(one_process_at_a_time),
-        cmocka_unit_test(full_disk),   cmocka_unit_test(circuit_is_gone),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(files_are_private),
+        cmocka_unit_test(one_process_at_a_time),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(circuit_is_gone),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

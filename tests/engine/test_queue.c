@@ -125,10 +125,10 @@ static void classes_then_arrival(void **state)
 static void earliest_deadline_in_a_class(void **state)
 {
     (void)state;
-    put(0, JOB_NORMAL, 0, 0, 0);       /* as if 4 * 100 s */
+    put(0, JOB_NORMAL, 0, 0, 0); /* as if 4 * 100 s */
     put(1, JOB_NORMAL, 0, 500 * S, 0);
     put(2, JOB_NORMAL, 0, 50 * S, 0);
-    put(3, JOB_HIGH, 0, 900 * S, 0);   /* a later deadline in a higher class */
+    put(3, JOB_HIGH, 0, 900 * S, 0); /* a later deadline in a higher class */
     queue_order(&queue, 0);
     expect("3201");
 }
@@ -257,7 +257,9 @@ static void least_recently_used_goes_first(void **state)
 static enum admit_verdict ask(struct stored_key **victim, int key, uint64_t need, bool impatient)
 {
     const struct bytes n = heap(need);
-    const struct admit_request r = { .need = &n, .key = &store.keys[key], .impatient = impatient, .min_idle_ns = 300 * S, .now_ns = 10 * S };
+    const struct admit_request r = {
+        .need = &n, .key = &store.keys[key], .impatient = impatient, .min_idle_ns = 300 * S, .now_ns = 10 * S
+    };
     return admit_part(victim, &budget, &store, &r);
 }
 
@@ -271,7 +273,8 @@ static void admission(void **state)
     assert_int_equal(ask(&victim, 0, 60, false), ADMIT_GO);
     assert_int_equal(ask(&victim, 0, 61, false), ADMIT_WAIT);
     assert_int_equal(ask(&victim, 1, 20, false), ADMIT_LOAD);
-    assert_int_equal(ask(&victim, 1, 21, false), ADMIT_WAIT); /* a is young, and somebody may give memory back */
+    assert_int_equal(ask(&victim, 1, 21, false),
+                     ADMIT_WAIT); /* a is young, and somebody may give memory back */
     assert_int_equal(ask(&victim, 1, 21, true), ADMIT_EVICT);
     assert_ptr_equal(victim, &store.keys[0]);
     key_store_begin_evict(&store, victim);
@@ -286,7 +289,9 @@ static void run_ahead_leaves_room(void **state)
 {
     struct stored_key *victim = NULL;
     const struct bytes need = heap(10), lasting = heap(70), enough = heap(30), reserve = heap(31);
-    struct admit_request r = { .need = &need, .key = &store.keys[0], .lasting = &lasting, .reserve = &enough, .now_ns = 10 * S };
+    struct admit_request r = {
+        .need = &need, .key = &store.keys[0], .lasting = &lasting, .reserve = &enough, .now_ns = 10 * S
+    };
     (void)state;
 
     make_resident(0, 1 * S);

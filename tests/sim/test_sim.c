@@ -8,7 +8,10 @@ static struct world world;
 static unsigned seeds = 300;
 static uint64_t first_seed = 1;
 
-static uint64_t between(struct prng *p, uint64_t low, uint64_t high) { return low + prng_below(p, high - low + 1); }
+static uint64_t between(struct prng *p, uint64_t low, uint64_t high)
+{
+    return low + prng_below(p, high - low + 1);
+}
 
 static void random_options(struct world_options *o, struct prng *p)
 {
@@ -50,12 +53,13 @@ static void random_move(struct world *w, struct prng *p)
         break;
     case 3:
         if (any == NULL) break;
-        world_submit(w, any->circuit, any->priority, any->durable, 0, 0, (int)(any - w->jobs), prng_below(p, 2) == 0);
+        world_submit(w, any->circuit, any->priority, any->durable, 0, 0, (int)(any - w->jobs),
+                     prng_below(p, 2) == 0);
         break;
     default:
         j = world_submit(w, circuit, (enum job_priority)between(p, 1, 4), prng_below(p, 2) == 0,
-                         prng_below(p, 4) == 0 ? between(p, 1, 1000) * SECOND : 0, prng_below(p, 4) == 0 ? between(p, 1, 1000) * SECOND : 0,
-                         -1, false);
+                         prng_below(p, 4) == 0 ? between(p, 1, 1000) * SECOND : 0,
+                         prng_below(p, 4) == 0 ? between(p, 1, 1000) * SECOND : 0, -1, false);
         if (j != NULL && j->accepted && prng_below(p, 2) == 0) world_await(w, j, 0);
     }
 }
@@ -96,13 +100,21 @@ static void random_worlds(void **state)
         steps += world.steps;
         jobs += world.job_count;
     }
-    printf("%u worlds: %llu jobs, %llu runs of parts, %llu wrong proofs, %llu crashes, %llu steps\n", seeds, (unsigned long long)jobs,
-           (unsigned long long)runs, (unsigned long long)wrong, (unsigned long long)crashes, (unsigned long long)steps);
+    printf("%u worlds: %llu jobs, %llu runs of parts, %llu wrong proofs, %llu crashes, %llu steps\n", seeds,
+           (unsigned long long)jobs, (unsigned long long)runs, (unsigned long long)wrong,
+           (unsigned long long)crashes, (unsigned long long)steps);
 }
 
 static const struct world_options calm = {
-    .lanes = 2, .circuits = 2, .queue_most = 400, .payload_bytes = 500000, .heap_bytes = 1000000, .ageing_ns = 600 * SECOND,
-    .keep_ns = 1000000 * SECOND, .part_ns_most = 2 * SECOND, .fixed_part_ns = true,
+    .lanes = 2,
+    .circuits = 2,
+    .queue_most = 400,
+    .payload_bytes = 500000,
+    .heap_bytes = 1000000,
+    .ageing_ns = 600 * SECOND,
+    .keep_ns = 1000000 * SECOND,
+    .part_ns_most = 2 * SECOND,
+    .fixed_part_ns = true,
 };
 
 /* 200 LOW jobs, and a CRITICAL one every 5 s: it waits for one part at most; LOW finishes. */
@@ -118,7 +130,8 @@ static void urgent_in_a_flood(void **state)
         world_key(&world, true, 0);
         world_key(&world, true, 1);
         world_run(&world, 20 * SECOND);
-        for (int i = 0; i < 200; i++) assert_true(world_submit(&world, (unsigned)i % 2, JOB_LOW, false, 0, 0, -1, false)->accepted);
+        for (int i = 0; i < 200; i++)
+            assert_true(world_submit(&world, (unsigned)i % 2, JOB_LOW, false, 0, 0, -1, false)->accepted);
         for (int i = 0; i < 60; i++) {
             world_run(&world, world.now_ns + 5 * SECOND);
             world_submit(&world, (unsigned)i % 2, JOB_CRITICAL, false, 0, 0, -1, false);
@@ -128,11 +141,13 @@ static void urgent_in_a_flood(void **state)
         for (size_t i = 0; i < world.job_count; i++) {
             const struct client_job *j = &world.jobs[i];
             assert_int_equal(core_find(&world.core, j->id)->end, JOB_DONE);
-            if (j->priority == JOB_CRITICAL && j->start_ns - j->submit_ns > worst_ns) worst_ns = j->start_ns - j->submit_ns;
+            if (j->priority == JOB_CRITICAL && j->start_ns - j->submit_ns > worst_ns)
+                worst_ns = j->start_ns - j->submit_ns;
         }
         world_close(&world);
     }
-    printf("longest wait of a CRITICAL job: %.3f s; a part takes %.3f s\n", (double)worst_ns * 1e-9, (double)calm.part_ns_most * 1e-9);
+    printf("longest wait of a CRITICAL job: %.3f s; a part takes %.3f s\n", (double)worst_ns * 1e-9,
+           (double)calm.part_ns_most * 1e-9);
     assert_true(worst_ns <= calm.part_ns_most);
 }
 
@@ -156,9 +171,10 @@ static void nothing_starves(void **state)
         world_run(&world, world.now_ns + 2 * SECOND);
     }
     assert_true(low->start_ns != 0);
-    printf("a LOW job starts %.1f s after it came, ageing time %.1f s\n", (double)(low->start_ns - low->submit_ns) * 1e-9,
-           (double)o.ageing_ns * 1e-9);
-    assert_true(low->start_ns - low->submit_ns > 3 * o.ageing_ns); /* urgent work went first as long as it should */
+    printf("a LOW job starts %.1f s after it came, ageing time %.1f s\n",
+           (double)(low->start_ns - low->submit_ns) * 1e-9, (double)o.ageing_ns * 1e-9);
+    assert_true(low->start_ns - low->submit_ns >
+                3 * o.ageing_ns); /* urgent work went first as long as it should */
     assert_true(low->start_ns - low->submit_ns <= 6 * o.ageing_ns);
     world_close(&world);
 }
@@ -240,7 +256,8 @@ static void idempotency(void **state)
     assert_string_not_equal(a->id, c->id);
     assert_int_equal(world.core.counters.joined, 1);
     world_run(&world, 10000 * SECOND);
-    const struct client_job *d = world_submit(&world, 1, JOB_NORMAL, true, 0, 0, 0, true); /* joins the result */
+    const struct client_job *d =
+        world_submit(&world, 1, JOB_NORMAL, true, 0, 0, 0, true); /* joins the result */
     assert_string_equal(a->id, d->id);
     world_check_end(&world);
     assert_int_equal(world.core.counters.done, 2);
@@ -250,8 +267,9 @@ static void idempotency(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(oversize),       cmocka_unit_test(queue_full),      cmocka_unit_test(idempotency),
-        cmocka_unit_test(nothing_starves), cmocka_unit_test(urgent_in_a_flood), cmocka_unit_test(restart_at_every_step),
+        cmocka_unit_test(oversize),          cmocka_unit_test(queue_full),
+        cmocka_unit_test(idempotency),       cmocka_unit_test(nothing_starves),
+        cmocka_unit_test(urgent_in_a_flood), cmocka_unit_test(restart_at_every_step),
         cmocka_unit_test(random_worlds),
     };
 

@@ -13,11 +13,15 @@ static void check(bool holds, const char *what)
 {
     if (holds) return;
     fprintf(stderr, "seed %llu, step %llu, %.3f s: %s\n", (unsigned long long)current_seed,
-            (unsigned long long)(current ? current->steps : 0), current ? (double)current->now_ns * 1e-9 : 0, what);
+            (unsigned long long)(current ? current->steps : 0), current ? (double)current->now_ns * 1e-9 : 0,
+            what);
     abort();
 }
 
-static bool one_in(struct world *w, unsigned n) { return n != 0 && !w->healthy && prng_below(&w->random, n) == 0; }
+static bool one_in(struct world *w, unsigned n)
+{
+    return n != 0 && !w->healthy && prng_below(&w->random, n) == 0;
+}
 
 /* -- the fake kind ------------------------------------------------------------------------------------------------------ */
 
@@ -28,8 +32,8 @@ static void fake_carry_free(void *carry)
 }
 
 /* The parts' proofs, 16 bytes each, one after another. */
-static cuzk_status fake_assemble(struct task *t, struct part_output *out, const struct circuit *c, const struct part_output *parts,
-                                 unsigned part_count)
+static cuzk_status fake_assemble(struct task *t, struct part_output *out, const struct circuit *c,
+                                 const struct part_output *parts, unsigned part_count)
 {
     (void)t;
     (void)c;
@@ -40,9 +44,12 @@ static cuzk_status fake_assemble(struct task *t, struct part_output *out, const 
     return CUZK_OK;
 }
 
-static const struct job_kind fake_plain = { .name = "plain", .assemble = fake_assemble, .carry_free = fake_carry_free };
-static const struct job_kind fake_staged = { .name = "staged", .has_synthesis = true, .assemble = fake_assemble,
-                                             .carry_free = fake_carry_free };
+static const struct job_kind fake_plain = { .name = "plain",
+                                            .assemble = fake_assemble,
+                                            .carry_free = fake_carry_free };
+static const struct job_kind fake_staged = {
+    .name = "staged", .has_synthesis = true, .assemble = fake_assemble, .carry_free = fake_carry_free
+};
 
 static void fake_proof(struct part_output *out, uint64_t content, uint64_t part)
 {
@@ -91,13 +98,16 @@ static void check_urgent(struct world *w, const struct action *a)
 {
     const struct engine_core *c = &w->core;
 
-    if (queue_class(&c->queue, a->job, w->now_ns) == JOB_CRITICAL || c->carried_parts[a->job->circuit_index] > 0) return;
+    if (queue_class(&c->queue, a->job, w->now_ns) == JOB_CRITICAL ||
+        c->carried_parts[a->job->circuit_index] > 0)
+        return;
     for (size_t i = 0; i < c->queue.count; i++) {
         const struct job *j = c->queue.jobs[i];
         unsigned part;
         bool synthesis;
         if (j->priority != JOB_CRITICAL || c->store.keys[j->circuit_index].state != KEY_RESIDENT) continue;
-        check(!split_next(j, &c->lanes, a->lane, w->now_ns, &part, &synthesis), "lower work starts before urgent work");
+        check(!split_next(j, &c->lanes, a->lane, w->now_ns, &part, &synthesis),
+              "lower work starts before urgent work");
     }
 }
 
@@ -108,7 +118,8 @@ static void run_part(struct world *w, const struct action *a)
     struct client_job *j = client_of(w, a->job->id);
     bool hangs = one_in(w, w->o.hang_in);
 
-    check(w->core.lanes.lanes[a->lane].state == LANE_BUSY && w->core.lanes.lanes[a->lane].job == a->job, "a lane's record");
+    check(w->core.lanes.lanes[a->lane].state == LANE_BUSY && w->core.lanes.lanes[a->lane].job == a->job,
+          "a lane's record");
     check(w->core.store.keys[a->job->circuit_index].state == KEY_RESIDENT, "a part runs without its key");
     if (w->check_urgent) check_urgent(w, a);
     if (j != NULL && j->start_ns == 0) j->start_ns = w->now_ns;
@@ -118,7 +129,8 @@ static void run_part(struct world *w, const struct action *a)
         e.status = CUZK_PROOF_INVALID;
         w->wrong_runs++;
     } else if (one_in(w, w->o.fault_in)) {
-        static const cuzk_status kinds[] = { CUZK_DEVICE_LOST, CUZK_NO_MEMORY, CUZK_INTERNAL, CUZK_UNSATISFIED, CUZK_IO };
+        static const cuzk_status kinds[] = { CUZK_DEVICE_LOST, CUZK_NO_MEMORY, CUZK_INTERNAL,
+                                             CUZK_UNSATISFIED, CUZK_IO };
         e.outcome = PART_FAILED;
         e.status = kinds[prng_below(&w->random, ARRAY_COUNT(kinds))];
         e.error = &fault;
@@ -146,7 +158,9 @@ static void stop_lane(struct world *w, uint32_t lane)
 {
     for (size_t i = 0; i < w->pending_count; i++) {
         struct happening *h = &w->pending[i];
-        if (h->event.kind != EVENT_PART_ENDED || h->event.lane != lane || h->run != w->lane_run[lane] || h->ignores_stop) continue;
+        if (h->event.kind != EVENT_PART_ENDED || h->event.lane != lane || h->run != w->lane_run[lane] ||
+            h->ignores_stop)
+            continue;
         const uint64_t soon_ns = w->now_ns + 1 + prng_below(&w->random, SECOND / 10);
         if (h->at_ns <= soon_ns) return;
         h->at_ns = soon_ns;
@@ -219,8 +233,12 @@ static void on_act(void *context, const struct action *a)
     struct event e = { .kind = EVENT_TICK };
 
     switch (a->kind) {
-    case ACT_RUN: run_part(w, a); break;
-    case ACT_STOP: stop_lane(w, a->lane); break;
+    case ACT_RUN:
+        run_part(w, a);
+        break;
+    case ACT_STOP:
+        stop_lane(w, a->lane);
+        break;
     case ACT_TEST:
         e.kind = EVENT_LANE_TESTED;
         e.lane = a->lane;
@@ -235,7 +253,8 @@ static void on_act(void *context, const struct action *a)
         e.bytes = a->key->circuit->key_bytes;
         e.bytes.of[BYTES_HEAP] -= prng_below(&w->random, 1 + e.bytes.of[BYTES_HEAP] / 10);
         e.error = &fault;
-        if (one_in(w, w->o.load_fault_in)) e.status = prng_below(&w->random, 2) == 0 ? CUZK_IO : CUZK_MALFORMED;
+        if (one_in(w, w->o.load_fault_in))
+            e.status = prng_below(&w->random, 2) == 0 ? CUZK_IO : CUZK_MALFORMED;
         happen(w, 1 + prng_below(&w->random, 5 * SECOND), &e);
         break;
     case ACT_FREE_KEY:
@@ -249,14 +268,20 @@ static void on_act(void *context, const struct action *a)
         check(w->record_count < ARRAY_COUNT(w->record), "too many records");
         w->record[w->record_count++] = a->job;
         break;
-    case ACT_DROP_PAYLOAD: break;
+    case ACT_DROP_PAYLOAD:
+        break;
     case ACT_DESTROY:
         check(a->job->waiters == NULL && a->job->in_flight == 0, "a job in use is destroyed");
         w->destroy[w->destroy_count++] = a->job; /* not inside the core's step */
         break;
-    case ACT_TELL: hear(w, a); break;
-    case ACT_TELL_KEY: waiter_free(w, a->waiter); break;
-    case ACT_NOTE: break;
+    case ACT_TELL:
+        hear(w, a);
+        break;
+    case ACT_TELL_KEY:
+        waiter_free(w, a->waiter);
+        break;
+    case ACT_NOTE:
+        break;
     }
 }
 
@@ -315,7 +340,8 @@ static void flush(struct world *w)
         e.status = one_in(w, w->o.disk_fault_in) ? CUZK_IO : CUZK_OK;
         if (e.status == CUZK_OK) write_row(w, j, e.records);
         j->record = RECORD_NOTHING;
-        if (w->crash_at_step != 0 && w->steps + 1 >= w->crash_at_step) { /* the journal has it, the engine has not heard */
+        if (w->crash_at_step != 0 &&
+            w->steps + 1 >= w->crash_at_step) { /* the journal has it, the engine has not heard */
             w->record[w->record_count++] = j;
             return;
         }
@@ -371,8 +397,8 @@ bool world_run(struct world *w, uint64_t until_ns)
 
 /* -- the client --------------------------------------------------------------------------------------------------------- */
 
-struct client_job *world_submit(struct world *w, unsigned circuit, enum job_priority p, bool durable, uint64_t ttl_ns, uint64_t deadline_ns,
-                                int like, bool same_content)
+struct client_job *world_submit(struct world *w, unsigned circuit, enum job_priority p, bool durable,
+                                uint64_t ttl_ns, uint64_t deadline_ns, int like, bool same_content)
 {
     struct client_job *c = &w->jobs[w->job_count];
     struct event e = { .kind = EVENT_SUBMIT };
@@ -395,7 +421,8 @@ struct client_job *world_submit(struct world *w, unsigned circuit, enum job_prio
         snprintf(c->request_id, sizeof c->request_id, "r%zu", w->job_count);
     task_init(&t);
     check(job_create(&j, &t, &w->circuits[circuit], parts, span_of(NULL, 0)) == CUZK_OK, "memory");
-    snprintf(j->id, sizeof j->id, "%016llx%016llx", (unsigned long long)prng_u64(&w->random), (unsigned long long)prng_u64(&w->random));
+    snprintf(j->id, sizeof j->id, "%016llx%016llx", (unsigned long long)prng_u64(&w->random),
+             (unsigned long long)prng_u64(&w->random));
     memcpy(c->id, j->id, sizeof c->id);
     snprintf(j->request_id, sizeof j->request_id, "%s", c->request_id);
     memcpy(j->digest, &c->content, 8);
@@ -432,7 +459,9 @@ void world_cancel(struct world *w, struct client_job *j)
 
 void world_key(struct world *w, bool preload, unsigned circuit)
 {
-    const struct event e = { .kind = preload ? EVENT_PRELOAD : EVENT_EVICT, .circuit = w->names[circuit], .waiter = waiter_new(w, NULL) };
+    const struct event e = { .kind = preload ? EVENT_PRELOAD : EVENT_EVICT,
+                             .circuit = w->names[circuit],
+                             .waiter = waiter_new(w, NULL) };
 
     step_and_flush(w, &e);
 }
@@ -442,9 +471,17 @@ void world_key(struct world *w, bool preload, unsigned circuit)
 static void core_open(struct world *w)
 {
     const struct core_options o = {
-        .queue_most = w->o.queue_most, .result_most = WORLD_JOBS, .attempts_most = 3, .payload_bytes = w->o.payload_bytes,
-        .result_keep_ns = w->o.keep_ns, .ageing_ns = w->o.ageing_ns, .group_window_ns = w->o.group_window_ns,
-        .evict_idle_ns = w->o.evict_idle_ns, .watchdog_ns = w->o.watchdog_ns, .cancel_when_alone = false, .strikes_most = 3,
+        .queue_most = w->o.queue_most,
+        .result_most = WORLD_JOBS,
+        .attempts_most = 3,
+        .payload_bytes = w->o.payload_bytes,
+        .result_keep_ns = w->o.keep_ns,
+        .ageing_ns = w->o.ageing_ns,
+        .group_window_ns = w->o.group_window_ns,
+        .evict_idle_ns = w->o.evict_idle_ns,
+        .watchdog_ns = w->o.watchdog_ns,
+        .cancel_when_alone = false,
+        .strikes_most = 3,
     };
     struct bytes total = { { 0 } }, fixed = { { 0 } };
     struct task t;
@@ -452,7 +489,9 @@ static void core_open(struct world *w)
     task_init(&t);
     total.of[BYTES_HEAP] = w->o.heap_bytes;
     fixed.of[BYTES_HEAP] = w->o.payload_bytes;
-    check(core_init(&w->core, &t, &o, w->circuits, w->o.circuits, w->o.lanes, &total, &fixed, on_act, w, w->now_ns) == CUZK_OK, "core");
+    check(core_init(&w->core, &t, &o, w->circuits, w->o.circuits, w->o.lanes, &total, &fixed, on_act, w,
+                    w->now_ns) == CUZK_OK,
+          "core");
 }
 
 void world_open(struct world *w, uint64_t seed, const struct world_options *o)
@@ -506,13 +545,15 @@ void world_crash(struct world *w)
         const struct job *job = core_find(&w->core, j->id);
         const struct row *r = row_of(w, j->id);
         if (r == NULL || j->end == JOB_UNFINISHED || r->end == j->end) continue;
-        check(job != NULL && job->dirty, "an end was told before the journal had it, and the disk was not at fault");
+        check(job != NULL && job->dirty,
+              "an end was told before the journal had it, and the disk was not at fault");
         j->end = JOB_UNFINISHED; /* it is done again */
     }
     memory_lost(w);
     for (size_t i = 0; i < w->job_count; i++) {
         struct client_job *j = &w->jobs[i];
-        if (!j->durable || !j->accepted) j->lost = true; /* may be there all the same, if the answer was lost */
+        if (!j->durable || !j->accepted)
+            j->lost = true; /* may be there all the same, if the answer was lost */
     }
     core_open(w);
     for (size_t i = 0; i < WORLD_JOBS; i++) {
@@ -523,7 +564,8 @@ void world_crash(struct world *w)
 
         if (!r->used) continue;
         task_init(&t);
-        check(job_create(&j, &t, &w->circuits[r->circuit], r->part_count, span_of(NULL, 0)) == CUZK_OK, "memory");
+        check(job_create(&j, &t, &w->circuits[r->circuit], r->part_count, span_of(NULL, 0)) == CUZK_OK,
+              "memory");
         memcpy(j->id, r->id, sizeof j->id);
         snprintf(j->request_id, sizeof j->request_id, "%s", r->request_id);
         memcpy(j->digest, r->digest, sizeof j->digest);
@@ -557,8 +599,8 @@ void world_check_end(struct world *w)
         const struct job *job = core_find(&w->core, j->id);
         snprintf(text, sizeof text, "job %s (client's %zu) is gone", j->id, i);
         check(job != NULL, text);
-        snprintf(text, sizeof text, "job %s (client's %zu) never ends: state %d, %u of %u parts", j->id, i, job->state, job->parts_done,
-                 job->part_count);
+        snprintf(text, sizeof text, "job %s (client's %zu) never ends: state %d, %u of %u parts", j->id, i,
+                 job->state, job->parts_done, job->part_count);
         check(job->state == JOB_ENDED, text);
         check(j->end == JOB_UNFINISHED || j->end == job->end, "the client was told another end");
         if (job->end == JOB_DONE) check_proof(w, j, span_of(job->result.proof, job->result.proof_bytes));

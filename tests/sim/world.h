@@ -13,12 +13,12 @@
 struct client_job {
     bool used, durable, cancelled, answered, accepted, lost;
     char id[JOB_ID_BYTES], request_id[32];
-    uint64_t content;          /* what its payload says */
+    uint64_t content; /* what its payload says */
     unsigned circuit;
     enum job_priority priority;
     uint64_t submit_ns, start_ns;
-    enum job_end end;          /* first heard */
-    unsigned ends;             /* times that an end was seen to happen */
+    enum job_end end; /* first heard */
+    unsigned ends;    /* times that an end was seen to happen */
     cuzk_status refusal;
 };
 
@@ -39,7 +39,7 @@ struct row {
 struct happening {
     uint64_t at_ns, order;
     struct event event;
-    uint64_t run;              /* lane events: which run they end */
+    uint64_t run; /* lane events: which run they end */
     uint64_t content;
     bool ignores_stop;
 };
@@ -47,7 +47,7 @@ struct happening {
 struct world_options {
     unsigned lanes, circuits, queue_most;
     uint64_t payload_bytes, heap_bytes, watchdog_ns, ageing_ns, group_window_ns, evict_idle_ns, keep_ns;
-    unsigned fault_in;         /* one run in so many fails; 0: none */
+    unsigned fault_in; /* one run in so many fails; 0: none */
     unsigned wrong_in, hang_in, load_fault_in, disk_fault_in, test_fault_in, lose_in;
     uint64_t part_ns_most;
     bool fixed_part_ns;
@@ -61,8 +61,8 @@ struct world {
     char names[WORLD_CIRCUITS][16];
     unsigned part_counts[WORLD_CIRCUITS];
     uint64_t now_ns, next_order, next_run, steps;
-    uint64_t crash_at_step;    /* 0: never */
-    bool healthy;              /* no more faults: the end of a run */
+    uint64_t crash_at_step; /* 0: never */
+    bool healthy;           /* no more faults: the end of a run */
     bool check_urgent;
     struct happening *pending;
     size_t pending_count, pending_capacity;
@@ -72,7 +72,7 @@ struct world {
     struct row rows[WORLD_JOBS];
     struct client_job jobs[WORLD_JOBS];
     size_t job_count;
-    size_t waiters, carries;   /* alive */
+    size_t waiters, carries; /* alive */
     struct waiter *live[4 * WORLD_JOBS];
     uint64_t runs, wrong_runs, crashes;
 };
@@ -80,8 +80,8 @@ struct world {
 void world_open(struct world *w, uint64_t seed, const struct world_options *o);
 void world_close(struct world *w);
 /** Hands in a new job, or again one that was handed in (like >= 0: same request id; same_content: and same payload). */
-struct client_job *world_submit(struct world *w, unsigned circuit, enum job_priority p, bool durable, uint64_t ttl_ns, uint64_t deadline_ns,
-                                int like, bool same_content);
+struct client_job *world_submit(struct world *w, unsigned circuit, enum job_priority p, bool durable,
+                                uint64_t ttl_ns, uint64_t deadline_ns, int like, bool same_content);
 void world_cancel(struct world *w, struct client_job *j);
 void world_await(struct world *w, struct client_job *j, uint64_t timeout_ns);
 void world_key(struct world *w, bool preload, unsigned circuit);

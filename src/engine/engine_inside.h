@@ -1,0 +1,48 @@
+/* The engine's insides, for engine.c (its thread) and engine_calls.c (everybody else's). */
+#ifndef CUZK_ENGINE_ENGINE_INSIDE_H
+#define CUZK_ENGINE_ENGINE_INSIDE_H
+
+#include "base/mailbox.h"
+#include "base/pool.h"
+#include "engine/engine_core.h"
+#include "engine/journal.h"
+#include "engine/lane_thread.h"
+#include <pthread.h>
+
+#define MS 1000000ull /* nanoseconds */
+
+struct engine {
+    struct engine_core core;
+    struct mailbox mailbox;
+    pthread_t thread;
+    bool thread_runs;
+    struct circuit *circuits;
+    size_t circuit_count;
+    const struct backend *backend;
+    struct device *device;
+    struct pool *pool;
+    struct lane_thread *lanes;
+    uint32_t lane_count;
+    struct loader loader;
+    struct journal *journal; /* NULL: nothing is durable */
+    uint64_t job_ttl_ms;
+    /* the engine's thread's own */
+    struct job *records;  /* linked by journal_next */
+    struct job *destroys; /* likewise, once they are in no other list */
+    struct envelope close;
+    uint64_t close_timeout_ns;
+    uint64_t close_ns; /* when to stop what runs; 0: not closing */
+};
+
+struct client_message {
+    struct envelope envelope;
+    struct waiter *waiter;
+    char text[ENGINE_NAME_BYTES > JOB_ID_BYTES ? ENGINE_NAME_BYTES : JOB_ID_BYTES];
+    view_told *look;
+    void *look_context;
+};
+
+/** CUZK_INVALID_ARGUMENT: name and why make a sentence. */
+cuzk_status engine_bad_option(struct task *t, const char *name, const char *why);
+
+#endif
