@@ -21,7 +21,7 @@ int cmd_check(int argc, char **argv)
         { "--vkey", OPTION_TEXT, &vk_path, 0, 0, "FILE",
           "a verification key that the key has to agree with" },
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
-          "the circuit's constraints (needed with .params)" },
+          "with .params: also compare with the circuit's constraints" },
         { "--no-remember", OPTION_FLAG, &forget, 0, 0, NULL, "do not note the result" },
         CLI_COMMON_OPTIONS,
     };

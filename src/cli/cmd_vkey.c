@@ -12,7 +12,7 @@ int cmd_vkey(int argc, char **argv)
     const struct option_row options[] = {
         { "--format", OPTION_TEXT, &format, 0, 0, "F", "json (default) or bellman (BLS12-381)" },
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
-          "the circuit's constraints (needed with .params)" },
+          "with .params: also compare with the circuit's constraints" },
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {
