@@ -69,5 +69,6 @@ int cmd_vkey(int argc, char **argv);
 int cmd_porep(int argc, char **argv);
 int cmd_circuit(int argc, char **argv);
 int cmd_gen(int argc, char **argv);
+int cmd_remote(int argc, char **argv);
 
 #endif

@@ -16,6 +16,12 @@ static const struct command commands[] = {
     { "circuit", "built-in circuits: info, check", cmd_circuit },
     { "gen", "inputs for trying out: c1", cmd_gen },
     { "bench", "time proofs on a key, or single operations", cmd_bench },
+    { "submit", "give a job to a cuzkd", cmd_remote },
+    { "await", "wait for a job of a cuzkd and write its proof", cmd_remote },
+    { "cancel", "end a job of a cuzkd", cmd_remote },
+    { "status", "show what a cuzkd does", cmd_remote },
+    { "preload", "load a key in a cuzkd", cmd_remote },
+    { "evict", "give the memory of a cuzkd's key back", cmd_remote },
 };
 
 /* Other tools' spellings of the same commands. */

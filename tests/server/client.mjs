@@ -1,0 +1,177 @@
+// What the daemon's tests share: a cuzkd in a folder of its own, the service of CUZK-V1 for @grpc/grpc-js, and cases.
+//
+// The .proto is written here once more, from the contract that existing clients speak, and not read from proto/: a number that
+// changes there must fail here.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import grpc from '@grpc/grpc-js'
+import loader from '@grpc/proto-loader'
+
+export { assert, grpc }
+
+const PROTO = `
+syntax = "proto3";
+package cuzk.v1;
+service ProvingEngine {
+  rpc SubmitProof(SubmitProofRequest) returns (SubmitProofResponse);
+  rpc AwaitProof(AwaitProofRequest) returns (AwaitProofResponse);
+  rpc Prove(ProveRequest) returns (ProveResponse);
+  rpc CancelProof(CancelProofRequest) returns (CancelProofResponse);
+  rpc GetStatus(GetStatusRequest) returns (GetStatusResponse);
+  rpc GetMetrics(GetMetricsRequest) returns (GetMetricsResponse);
+  rpc PreloadSRS(PreloadSrsRequest) returns (PreloadSrsResponse);
+  rpc EvictSRS(EvictSrsRequest) returns (EvictSrsResponse);
+}
+message SubmitProofRequest {
+  string request_id = 1; uint32 proof_kind = 2; uint64 sector_size = 3; uint64 registered_proof = 4; uint32 priority = 5;
+  bytes vanilla_proof = 10; repeated bytes vanilla_proofs = 11;
+  uint64 sector_number = 20; uint64 miner_id = 21; bytes randomness = 22; uint32 partition_index = 23;
+  bytes comm_r_old = 30; bytes comm_r_new = 31; bytes comm_d_new = 32;
+  string circuit = 50; bytes witness = 51; uint64 deadline_ms = 52; uint32 durable = 53;
+  string from_the_future = 4711;
+}
+message SubmitProofResponse { string job_id = 1; uint32 queue_position = 2; string assigned_gpu = 3; bool joined = 50; }
+message AwaitProofRequest { string job_id = 1; uint64 timeout_ms = 2; }
+message AwaitProofResponse {
+  enum Status { UNKNOWN = 0; COMPLETED = 1; FAILED = 2; CANCELLED = 3; TIMEOUT = 4; }
+  string job_id = 1; Status status = 2; bytes proof = 3; string error_message = 4;
+  uint64 queue_wait_ms = 10; uint64 srs_load_ms = 11; uint64 synthesis_ms = 12; uint64 gpu_compute_ms = 13; uint64 total_ms = 14;
+  string result_json = 50; string error_code = 51; uint32 attempts = 52;
+}
+message ProveRequest { SubmitProofRequest submit = 1; }
+message ProveResponse { AwaitProofResponse result = 1; }
+message CancelProofRequest { string job_id = 1; }
+message CancelProofResponse { bool was_running = 1; }
+message GetStatusRequest {}
+message GetStatusResponse {
+  repeated GPUStatus gpus = 1; repeated SRSStatus loaded_srs = 2; repeated QueueStatus queues = 3;
+  uint64 total_proofs_completed = 4; uint64 total_proofs_failed = 5; uint64 uptime_seconds = 6;
+  uint64 pinned_memory_bytes = 7; uint64 pinned_memory_limit_bytes = 8;
+  uint64 memory_bytes = 50; uint64 memory_limit_bytes = 51; bool draining = 53;
+}
+message GPUStatus {
+  uint32 ordinal = 1; string name = 2; uint64 vram_total_bytes = 3; uint64 vram_free_bytes = 4;
+  string current_job_id = 5; string current_proof_kind = 6;
+}
+message SRSStatus {
+  enum Tier { HOT = 0; WARM = 1; COLD = 2; }
+  string circuit_id = 1; Tier tier = 2; uint64 size_bytes = 3; uint32 ref_count = 4;
+}
+message QueueStatus { string proof_kind = 1; uint32 pending = 2; uint32 in_progress = 3; }
+message GetMetricsRequest {}
+message GetMetricsResponse { string prometheus_text = 1; }
+message PreloadSrsRequest { string circuit_id = 1; }
+message PreloadSrsResponse { bool already_loaded = 1; uint64 load_time_ms = 2; }
+message EvictSrsRequest { string circuit_id = 1; }
+message EvictSrsResponse { bool was_loaded = 1; uint64 freed_bytes = 2; }
+`
+const HEALTH = `
+syntax = "proto3";
+package grpc.health.v1;
+message HealthCheckRequest { string service = 1; }
+message HealthCheckResponse { enum ServingStatus { UNKNOWN = 0; SERVING = 1; NOT_SERVING = 2; SERVICE_UNKNOWN = 3; } ServingStatus status = 1; }
+service Health { rpc Check(HealthCheckRequest) returns (HealthCheckResponse); rpc Watch(HealthCheckRequest) returns (stream HealthCheckResponse); }
+`
+
+export const work = fs.mkdtempSync(path.join(os.tmpdir(), 'cuzkd-'))
+const load = (name, text) => {
+  const file = path.join(work, name)
+  fs.writeFileSync(file, text)
+  return grpc.loadPackageDefinition(loader.loadSync(file, { keepCase: true, longs: Number, enums: String, defaults: true }))
+}
+const Engine = load('cuzk.proto', PROTO).cuzk.v1.ProvingEngine
+const Health = load('health.proto', HEALTH).grpc.health.v1.Health
+
+const LIMIT = { 'grpc.max_send_message_length': -1, 'grpc.max_receive_message_length': -1, 'grpc.enable_http_proxy': 0, 'grpc.use_local_subchannel_pool': 1 }
+const target = address => address.replace(/^unix:\/\//, 'unix:')
+export const connect = (address, options = {}) => new Engine(target(address), grpc.credentials.createInsecure(), { ...LIMIT, ...options })
+export const connectHealth = address => new Health(target(address), grpc.credentials.createInsecure(), LIMIT)
+
+// call(client, 'GetStatus', {}) -> the answer; options: deadline in ms, onCall gets the call itself
+export const call = (client, method, request, { deadline, onCall } = {}) =>
+  new Promise((resolve, reject) => {
+    const options = deadline ? { deadline: Date.now() + deadline } : {}
+    const c = client[method](request, new grpc.Metadata(), options, (error, answer) => (error ? reject(error) : resolve(answer)))
+    if (onCall) onCall(c)
+  })
+
+// The call fails with this code, and its text matches.
+export const refused = async (code, pattern, promise) => {
+  const error = await promise.then(a => assert.fail(`no error but ${JSON.stringify(a).slice(0, 300)}`), e => e)
+  if (error instanceof assert.AssertionError) throw error
+  assert.equal(grpc.status[error.code], code, `${error.message}`)
+  assert.match(error.details, pattern)
+  return error
+}
+
+export const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))
+export const until = async (what, condition, ms = 20000) => {
+  const end = Date.now() + ms
+  for (;;) {
+    if (await condition()) return
+    if (Date.now() > end) throw new Error(`${what}: not within ${ms} ms`)
+    await sleep(20)
+  }
+}
+
+export class Daemon {
+  constructor(program, args = [], { env = {} } = {}) {
+    this.log = ''
+    this.addresses = []
+    this.process = spawn(program, ['--listen', '127.0.0.1:0', '--log-format', 'json', ...args], { env: { ...process.env, ...env } })
+    this.process.stderr.on('data', d => (this.log += d))
+    this.output = ''
+    this.process.stdout.on('data', d => (this.output += d))
+    this.ended = new Promise(resolve => this.process.on('exit', (code, signal) => resolve((this.exit = { code, signal }))))
+  }
+
+  async ready() {
+    await until('the daemon is ready', () => this.exit || this.log.includes(' is ready'))
+    if (this.exit) throw new Error(`the daemon ended with ${JSON.stringify(this.exit)}:\n${this.log}`)
+    for (const [, address] of this.log.matchAll(/listening on ([^"]+)"/g)) this.addresses.push(address)
+    this.client = connect(this.addresses[0])
+    return this
+  }
+
+  rss() { return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${this.process.pid}/status`, 'utf8'))[1]) * 1024 }
+  descriptors() { return fs.readdirSync(`/proc/${this.process.pid}/fd`).length }
+  threads() { return fs.readdirSync(`/proc/${this.process.pid}/task`).length }
+  signal(name) { this.process.kill(name) }
+
+  // Ends the daemon; it must end well, whatever it has been through.
+  async stop() {
+    this.client?.close()
+    if (!this.exit) this.process.kill('SIGTERM')
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), 30000)
+    await this.ended
+    clearTimeout(timer)
+    assert.deepEqual(this.exit, { code: 0, signal: null }, this.log.slice(-3000))
+    assert.doesNotMatch(this.log, /Sanitizer|runtime error/)
+  }
+}
+
+const cases = []
+export const test = (name, body) => cases.push({ name, body })
+
+export const run = async () => {
+  const wanted = process.argv.slice(3).filter(a => !a.startsWith('/'))
+  let passed = 0, failed = 0
+  for (const { name, body } of cases) {
+    if (wanted.length && !wanted.some(w => name.includes(w))) continue
+    const start = Date.now()
+    try {
+      await body()
+      passed++
+      console.log(`ok      ${name} (${Date.now() - start} ms)`)
+    } catch (e) {
+      failed++
+      console.log(`FAILED  ${name}\n${e.stack ?? e}`)
+    }
+  }
+  fs.rmSync(work, { recursive: true, force: true })
+  console.log(`${passed} passed, ${failed} failed, 0 skipped`)
+  process.exit(failed || !passed ? 1 : 0)
+}
