@@ -1,6 +1,18 @@
 /* Contexts: worker threads and the device that computes. */
 #include "api/api.h"
 #include <stdlib.h>
+#include <string.h>
+
+static cuzk_status find_backend(const struct backend **out, struct task *t, const char *name)
+{
+    *out = backend_by_name(name);
+    if (*out != NULL) return CUZK_OK;
+    const cuzk_status status = FAIL(t, CUZK_UNSUPPORTED, "this build has no backend '%s'", name);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend",
+                    strcmp(name, "cuda") == 0 ? "build with -DCUZK_CUDA=ON, or use 'cpu'"
+                                              : "'cpu' is always there");
+    return status;
+}
 
 static cuzk_status create(struct api_call *call, cuzk_context *context, const cuzk_context_options *o)
 {
@@ -9,16 +21,12 @@ static cuzk_status create(struct api_call *call, cuzk_context *context, const cu
     struct device_options device = { 0 };
     struct device_info info;
 
-    context->backend = backend_by_name(name);
-    if (context->backend == NULL) {
-        const cuzk_status status = FAIL(t, CUZK_UNSUPPORTED, "this build has no backend '%s'", name);
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", "'cpu' is always there");
-        return status;
-    }
+    TRY(find_backend(&context->backend, t, name));
     TRY(pool_create(&context->pool, t, o->threads));
     t->pool = context->pool; /* the device borrows these threads: every call comes with them */
     device.index = o->device_index;
     device.threads = pool_width(context->pool);
+    if (!context->backend->reads_host_memory) device.memory_bytes = o->memory_bytes;
     TRY(context->backend->open(&context->device, t, &device));
     context->backend->info(context->device, &info);
     context->memory_bytes = o->memory_bytes != 0 ? o->memory_bytes : info.memory_bytes;
@@ -54,6 +62,15 @@ void cuzk_context_destroy(cuzk_context *context)
     free(context);
 }
 
+static void describe(cuzk_device_info *out, const struct device_info *info)
+{
+    api_text(out->backend, sizeof out->backend, info->backend);
+    api_text(out->name, sizeof out->name, info->name);
+    api_text(out->variant, sizeof out->variant, info->variant);
+    out->threads = info->unit_count;
+    out->memory_bytes = info->memory_bytes;
+}
+
 void cuzk_context_device(const cuzk_context *context, cuzk_device_info *out)
 {
     cuzk_device_info own = CUZK_DEVICE_INFO_INIT;
@@ -61,10 +78,44 @@ void cuzk_context_device(const cuzk_context *context, cuzk_device_info *out)
 
     if (context == NULL) return;
     context->backend->info(context->device, &info);
-    api_text(own.backend, sizeof own.backend, info.backend);
-    api_text(own.name, sizeof own.name, info.name);
-    api_text(own.variant, sizeof own.variant, info.variant);
+    describe(&own, &info);
     own.threads = pool_width(context->pool);
-    own.memory_bytes = info.memory_bytes;
     api_copy_out(out, &own, sizeof own);
+}
+
+const char *cuzk_backend_targets(const char *backend)
+{
+    const struct backend *b = backend != NULL ? backend_by_name(backend) : NULL;
+
+    return b != NULL ? b->targets : NULL;
+}
+
+static cuzk_status devices(struct task *t, cuzk_device_info *out, size_t capacity, size_t *count,
+                           const char *name)
+{
+    struct device_info info[64];
+    const struct backend *backend;
+
+    TRY(find_backend(&backend, t, name));
+    TRY(backend->probe(t, info, ARRAY_COUNT(info), count));
+    for (size_t i = 0; i < *count && i < capacity && i < ARRAY_COUNT(info); i++) {
+        cuzk_device_info own = CUZK_DEVICE_INFO_INIT;
+        cuzk_device_info *const to = (cuzk_device_info *)(void *)((char *)out + i * out->size);
+        describe(&own, &info[i]);
+        to->size = out->size;
+        api_copy_out(to, &own, sizeof own);
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_devices(cuzk_device_info *out, size_t capacity, size_t *count, const char *backend,
+                         cuzk_error *error)
+{
+    struct api_call call;
+
+    api_begin(&call, NULL, NULL);
+    if (out == NULL && capacity > 0) return api_end(&call, api_refuse(&call, "out"), error);
+    if (count == NULL) return api_end(&call, api_refuse(&call, "count"), error);
+    if (backend == NULL) return api_end(&call, api_refuse(&call, "backend"), error);
+    return api_end(&call, devices(&call.task, out, capacity, count, backend), error);
 }

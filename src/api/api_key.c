@@ -98,7 +98,8 @@ cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key 
     own.proof_bytes = plan.block_bytes;
     own.a_bytes = own.b_bytes = plan.vector_bytes;
     own.witness_bytes = 32 * key->key->variable_count;
-    own.workspace_bytes = plan.block_bytes - 2 * plan.vector_bytes;
+    own.workspace_bytes = plan.block_bytes - 2 * plan.vector_bytes - plan.witness_bytes;
+    own.resident_bytes = plan.key_bytes;
     api_copy_out(out, &own, sizeof own);
     return api_end(&call, status, error);
 }

@@ -74,6 +74,7 @@ struct eval_plan {
 
 struct backend {
     const char *name;
+    const char *targets; /* instruction sets or architectures that this build has code for: "sm_80 sm_90" */
     bool host_elements; /* buffers are host memory in which field elements stand as struct fr: a circuit can evaluate itself into them */
     /* Operations take buffers over host memory (buffer_borrow), so that a mapped key is used in place.  Where they do not, all operands are
      * MEM_DEVICE buffers that upload has filled, and matrices are made resident. */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct cli cli;
+struct cli cli = { .device = CLI_NO_DEVICE };
 
 static unsigned char cancelled; /* written by the signal handler */
 
@@ -173,6 +173,11 @@ bool cli_context(cuzk_context **out, int *exit_code)
     cuzk_context_options options = CUZK_CONTEXT_OPTIONS_INIT;
     cuzk_error error = CUZK_ERROR_INIT;
     options.threads = (unsigned)cli.threads;
+    options.backend = cli.backend;
+    if (cli.device != CLI_NO_DEVICE) {
+        options.device_index = (unsigned)cli.device;
+        if (cli.backend == NULL) options.backend = "cuda";
+    }
     if (cuzk_context_create(out, &options, &error) == CUZK_OK) return true;
     *exit_code = cli_fail(&error);
     return false;

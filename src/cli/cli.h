@@ -11,8 +11,11 @@ struct cli {
     bool json;        /* one JSON object on standard output instead of text */
     bool quiet;       /* no progress, no warnings */
     uint64_t threads; /* 0: one a usable CPU */
+    const char *backend; /* NULL: cpu, or cuda where a device is named */
+    uint64_t device;     /* CLI_NO_DEVICE: none was named */
 };
 extern struct cli cli;
+#define CLI_NO_DEVICE UINT64_MAX
 
 /* Rows that every command adds to its own options. */
 #define CLI_COMMON_OPTIONS                                                                                   \
@@ -20,6 +23,14 @@ extern struct cli cli;
         { "--json", OPTION_FLAG, &cli.json, 0, 0, NULL, "print one JSON object on standard output" },        \
     {                                                                                                        \
         "--quiet", OPTION_FLAG, &cli.quiet, 0, 0, NULL, "no progress and no warnings on standard error"      \
+    }
+
+/* Rows of the commands that can prove on a card. */
+#define CLI_DEVICE_OPTIONS                                                                                   \
+    { "--backend", OPTION_TEXT, &cli.backend, 0, 0, "B",                                                     \
+      "cpu (default) or cuda; never another than the one named" },                                           \
+    {                                                                                                        \
+        "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'"             \
     }
 
 /** Prints the error (text to standard error, and an object to standard output with --json); returns its exit code. */
@@ -48,7 +59,7 @@ void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2); /* standard error, unl
 /** A watch that Ctrl-C and SIGTERM cancel and that shows progress on a terminal. */
 cuzk_watch cli_watch(void);
 
-/** The context with --threads; cli_fail has been called if it returns false. */
+/** The context with --threads, --backend and --device; cli_fail has been called if it returns false. */
 bool cli_context(cuzk_context **out, int *exit_code);
 
 /* "3.2 MiB" in a static ring of buffers. */
@@ -61,6 +72,7 @@ int cli_subcommand(const char *group, const char *text, const struct command *co
 int cmd_prove(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_devices(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -137,6 +137,7 @@ int cmd_bench(int argc, char **argv)
         { "--curve", OPTION_TEXT, &curve, 0, 0, "C", "of the operations: bn254 (default) or bls12_381" },
         { "--log2", OPTION_COUNT, &log2, 1, 26, "K", "operations at 2^K elements (default 16)" },
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE", "the circuit's constraints (needed with .params)" },
+        CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {

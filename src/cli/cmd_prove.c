@@ -66,6 +66,7 @@ int cmd_prove(int argc, char **argv)
         { "--format", OPTION_TEXT, &format, 0, 0, "F",
           "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 86400000, "N", "give up after N milliseconds" },
+        CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {

@@ -9,6 +9,7 @@ static const struct command commands[] = {
     { "verify", "check a proof against a verification key and public inputs", cmd_verify },
     { "inspect", "tell what a file is: kind, curve, counts", cmd_inspect },
     { "check", "check every point of a proving key once, and remember it", cmd_check },
+    { "devices", "list the processors and cards that can prove here", cmd_devices },
     { "plan", "tell the memory that proofs on a key will take", cmd_plan },
     { "vkey", "write the verification key of a proving key", cmd_vkey },
     { "setup", "make a development key from a circuit (insecure)", cmd_setup },

@@ -170,6 +170,8 @@ static cuzk_status check_b(struct task *t, const struct section *b1, const struc
     struct weighing w = { .backend = backend, .device = device };
     cuzk_status status = CUZK_OK;
 
+    if (!backend->reads_host_memory)
+        return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not check keys; cpu does", backend->name);
     w.points = malloc(WEIGHT_CHUNK * b1->key->curve->g2.aff_bytes);
     w.weights = malloc(WEIGHT_CHUNK * sizeof *w.weights);
     if (w.points == NULL || w.weights == NULL) {

@@ -528,6 +528,8 @@ cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *
     struct setup s;
     cuzk_status status;
 
+    if (!backend->reads_host_memory)
+        return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not make keys; cpu does", backend->name);
     memset(&s, 0, sizeof s);
     s.curve = circuit->curve;
     s.circuit = circuit;

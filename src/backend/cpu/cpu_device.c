@@ -386,6 +386,11 @@ static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct
 
 const struct backend backend_cpu = {
     .name = "cpu",
+#if defined(__x86_64__)
+    .targets = "mulx/adx, portable",
+#else
+    .targets = "portable",
+#endif
     .host_elements = true,
     .reads_host_memory = true,
     .probe = cpu_probe,

@@ -12,6 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef CUZK_CUDA_TARGETS
+#define CUZK_CUDA_TARGETS "as nvcc was told"
+#endif
+
 enum { MARGIN_BYTES = 512 << 20 }; /* left to the driver and to other programs */
 
 /* -- errors -- */
@@ -416,6 +420,7 @@ static cuzk_status download(struct stream *s, struct task *t, void *to, const st
 
 const struct backend backend_cuda = {
     .name = "cuda",
+    .targets = CUZK_CUDA_TARGETS,
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,

@@ -239,6 +239,7 @@ static cuzk_status blind_fixed_base(struct stream *s, struct task *t, const stru
 
 const struct backend backend_blind = {
     .name = "blind",
+    .targets = "as cpu",
     .probe = blind_probe,
     .open = blind_open,
     .close = blind_close,

@@ -160,6 +160,7 @@ static void fault_stream_close(struct stream *s) { backend_cpu.stream_close(s); 
 
 const struct backend backend_fault = {
     .name = "fault",
+    .targets = "as cpu",
     .host_elements = true,
     .reads_host_memory = true,
     .close = fault_close,
