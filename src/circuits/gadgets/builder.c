@@ -13,11 +13,17 @@ void builder_fail(struct builder *b, const char *why)
 
 cuzk_status builder_status(const struct builder *b) { return b->status; }
 
+static void no_memory(struct builder *b)
+{
+    if (b->status == CUZK_OK)
+        b->status = FAIL(b->task, CUZK_NO_MEMORY, "no memory while recording circuit %s", b->name);
+}
+
 bool builder_room(struct builder *b, void *data, size_t *capacity, size_t need, size_t element_bytes)
 {
     if (b->status != CUZK_OK) return false;
     if (grow(data, capacity, need, element_bytes)) return true;
-    b->status = FAIL(b->task, CUZK_NO_MEMORY, "no memory while recording circuit %s", b->name);
+    no_memory(b);
     return false;
 }
 
@@ -41,7 +47,10 @@ static bool coefficient_room(struct builder *b)
     if (2 * (b->coefficient_count + 1) <= b->table_size) return true;
     const size_t size = b->table_size == 0 ? 4096 : 2 * b->table_size;
     uint32_t *table = malloc(size * sizeof *table);
-    if (table == NULL) return builder_room(b, &b->table, &b->table_size, SIZE_MAX / 8, sizeof *table);
+    if (table == NULL) {
+        no_memory(b);
+        return false;
+    }
     memset(table, 0xff, size * sizeof *table);
     for (uint32_t i = 0; i < b->coefficient_count; i++) {
         size_t at = coefficient_hash(&b->coefficients[i]) % size;
@@ -70,12 +79,9 @@ uint32_t builder_coefficient(struct builder *b, const fe_t *k)
 
 /* -- life -- */
 
+/* The caller has made sure that there is room. */
 static struct frame *frame_push(struct builder *b, const char *name)
 {
-    if (b->depth == BUILDER_DEPTH) {
-        builder_fail(b, "templates are nested too deeply");
-        return &b->frames[b->depth - 1];
-    }
     struct frame *f = &b->frames[b->depth++];
     memset(f, 0, sizeof *f);
     f->last_entry = SIZE_MAX;
@@ -239,7 +245,7 @@ void builder_row_run(struct builder *b, uint32_t class, const uint32_t *refs, si
     const size_t entry = f->rows.count;
     builder_row_words(b, &head, 1, rows);
     builder_row_words(b, refs, count, 0);
-    f->last_entry = entry;
+    if (b->status == CUZK_OK) f->last_entry = entry;
 }
 
 void builder_step(struct builder *b, const struct step *s, const uint32_t *arguments, size_t count)
@@ -341,12 +347,14 @@ static bool same_template(const struct known_template *k, const struct frame *f)
 bool template_begin(struct builder *b, uint32_t *id, const struct template_key *key, struct word *words,
                     struct number *numbers)
 {
-    struct frame *f = frame_push(b, key->name);
     *id = 0;
+    if (b->depth == BUILDER_DEPTH) builder_fail(b, "templates are nested too deeply");
+    if (b->status != CUZK_OK) return false;
+    struct frame *f = frame_push(b, key->name);
     f->pattern_size = 32 * key->word_count + 1;
     f->pattern = malloc(f->pattern_size);
     if (f->pattern == NULL) {
-        (void)builder_room(b, &f->pattern, &f->pattern_size, SIZE_MAX / 8, 1);
+        no_memory(b);
         b->depth--;
         return false;
     }
@@ -376,7 +384,7 @@ bool template_begin(struct builder *b, uint32_t *id, const struct template_key *
     }
     f->word_imports = f->word_count = (uint32_t)key->word_count;
     f->import_count = (uint32_t)(32 * key->word_count + key->number_count);
-    return b->status == CUZK_OK;
+    return true;
 }
 
 uint32_t template_end(struct builder *b, const struct word *outs, size_t out_count)
@@ -387,7 +395,7 @@ uint32_t template_end(struct builder *b, const struct word *outs, size_t out_cou
     if (out_count != 0) {
         copy = malloc(out_count * sizeof *copy);
         if (copy == NULL) {
-            b->status = FAIL(b->task, CUZK_NO_MEMORY, "no memory while recording circuit %s", b->name);
+            no_memory(b);
             return 0;
         }
         memcpy(copy, outs, out_count * sizeof *copy);
