@@ -1,0 +1,251 @@
+// cuzkd with its real engine, and the commands of cuzk that speak to it: configuration, proofs, durability, the end.
+//
+//   node test_daemon.mjs CUZKD CUZK [CASE...]     both in one folder, cuzk-client beside them
+import { execFileSync, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Daemon, assert, call, refused, run, test, until, work } from './client.mjs'
+
+const [cuzkd, cuzk] = process.argv.slice(2)
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
+const env = { ...process.env, XDG_CACHE_HOME: path.join(work, 'cache') }
+const at = name => path.join(work, name)
+const file = (name, text) => (fs.writeFileSync(at(name), text), at(name))
+
+const tool = (...args) => {
+  const p = spawnSync(cuzk, args, { encoding: 'utf8', env, timeout: 120000 })
+  assert.doesNotMatch(p.stderr, /Sanitizer|runtime error/)
+  return { code: p.status, out: p.stdout, err: p.stderr }
+}
+const good = (...args) => {
+  const p = tool(...args)
+  assert.equal(p.code, 0, `cuzk ${args.join(' ')}: ${p.err}`)
+  return p.out
+}
+
+for (const [name, steps] of [['a', 61], ['b', 130]]) {
+  execFileSync('python3', [`${root}/tests/support/make_circuit.py`, 'bn254', String(steps), at(name)])
+  good('setup', '--dev', at(`${name}.r1cs`), at(`${name}.zkey`))
+  good('vkey', at(`${name}.zkey`), at(`${name}.vkey`))
+}
+const witness = name => fs.readFileSync(at(`${name}.wtns`))
+const socket = `unix://${at('d.sock')}`
+const circuits = ['--circuit', `a=${at('a.zkey')}`, '--circuit', `b=${at('b.zkey')}`]
+const d = await new Daemon(cuzkd, ['--listen', `127.0.0.1:0,${socket}`, ...circuits, '--preload', 'a', '--data', at('state'), '--memory', '6GiB'], { env }).ready()
+
+const verify = (name, json) => {
+  const { proof, publicSignals } = JSON.parse(json)
+  good('verify', at(`${name}.vkey`), file('public.json', JSON.stringify(publicSignals)), file('proof.json', JSON.stringify(proof)))
+}
+
+// -- proofs
+
+test('Prove gives a proof that verifies; a wrong witness is FAILED, a wrong file INVALID_ARGUMENT', async () => {
+  for (const name of ['a', 'b']) {
+    const { result } = await call(d.client, 'Prove', { submit: { circuit: name, witness: witness(name) } })
+    assert.equal(result.status, 'COMPLETED', result.error_message)
+    assert.equal(result.proof.length, 256)
+    verify(name, result.result_json)
+  }
+  const wrong = witness('a')
+  wrong[wrong.length - 40] ^= 1
+  const { result } = await call(d.client, 'Prove', { submit: { circuit: 'a', witness: wrong } })
+  assert.equal(result.status, 'FAILED')
+  assert.equal(result.proof.length, 0)
+  await refused('INVALID_ARGUMENT', /witness/, call(d.client, 'SubmitProof', { circuit: 'a', witness: Buffer.from('nonsense') }))
+  await refused('INVALID_ARGUMENT', /./, call(d.client, 'SubmitProof', { circuit: 'b', witness: witness('a') }))
+  await refused('NOT_FOUND', /./, call(d.client, 'SubmitProof', { circuit: 'c', witness: witness('a') }))
+})
+
+test('the same id: one proof for one content, two right proofs for two contents at the same time', async () => {
+  const prove = name => call(d.client, 'Prove', { submit: { circuit: name, witness: witness(name), request_id: 'porep-1000-1' } })
+  const [a, again, b] = await Promise.all([prove('a'), prove('a'), prove('b')])
+  assert.equal(a.result.job_id, again.result.job_id)
+  assert.ok(a.result.proof.equals(again.result.proof))
+  assert.notEqual(a.result.job_id, b.result.job_id)
+  verify('a', a.result.result_json)
+  verify('b', b.result.result_json)
+})
+
+test('a durable job and its result survive kill -9', async () => {
+  const args = [...circuits, '--data', at('durable'), '--memory', '6GiB']
+  const first = await new Daemon(cuzkd, args, { env }).ready()
+  const jobs = []
+  for (let i = 0; i < 8; i++)
+    jobs.push((await call(first.client, 'SubmitProof', { circuit: 'b', witness: witness('b'), durable: 1, request_id: `r${i}` })).job_id)
+  first.signal('SIGKILL')
+  await first.ended
+  first.client.close()
+  const second = await new Daemon(cuzkd, args, { env }).ready()
+  for (const job_id of jobs) {
+    const a = await call(second.client, 'AwaitProof', { job_id, timeout_ms: 60000 })
+    assert.equal(a.status, 'COMPLETED', a.error_message)
+    verify('b', a.result_json)
+  }
+  await second.stop()
+})
+
+// -- the commands
+
+test('cuzk submit writes what cuzk verify takes; await, status, preload, evict, cancel', async () => {
+  good('submit', socket, 'a', at('a.wtns'), at('p.json'), at('q.json'))
+  good('verify', at('a.vkey'), at('q.json'), at('p.json'))
+  const job = good('submit', d.addresses[0], 'b', at('b.wtns'), '--priority', 'high', '--request-id', 'mine').trim()
+  assert.match(job, /^[0-9a-f]{32}$/)
+  assert.equal(JSON.parse(good('await', socket, job, at('p2.json'), at('q2.json'), '--json')).job, job)
+  good('verify', at('b.vkey'), at('q2.json'), at('p2.json'))
+  assert.equal(JSON.parse(good('submit', socket, 'b', at('b.wtns'), '--request-id', 'mine', '--priority', 'high', '--json')).joined, true)
+  assert.match(good('status', socket), /lane 0 .*\nkey +loaded +a/)
+  const status = JSON.parse(good('status', socket, '--json'))
+  assert.deepEqual(status.keys.map(k => k.circuit), ['a', 'b'])
+  assert.match(good('status', socket, '--metrics'), /^cuzk_proofs_completed_total \d+$/m)
+  assert.match(good('evict', socket, 'a'), /a evicted/)
+  assert.equal(JSON.parse(good('evict', socket, 'a', '--json')).was_loaded, false)
+  assert.match(good('preload', socket, 'a'), /a loaded in/)
+  assert.match(good('preload', socket, 'a'), /already/)
+  assert.match(good('cancel', socket, job), /was not running/)
+})
+
+test('the commands fail with the exit code of the cause', async () => {
+  const code = (n, pattern, ...args) => {
+    const p = tool(...args)
+    assert.equal(p.code, n, `${args}: ${p.err}`)
+    assert.match(p.err, pattern)
+  }
+  code(2, /ADDRESS is missing/, 'submit')
+  code(2, /not an address/, 'status', 'nonsense')
+  code(2, /--priority/, 'submit', socket, 'a', at('a.wtns'), '--priority', 'urgent')
+  code(4, /NOT_FOUND/, 'submit', socket, 'nothing', at('a.wtns'))
+  code(4, /no such job/, 'await', socket, '0')
+  code(4, /./, 'submit', socket, 'a', at('there-is-none.wtns'))
+  code(6, /UNAVAILABLE/, 'status', `unix://${at('nobody.sock')}`)
+  const wrong = witness('a')
+  wrong[wrong.length - 40] ^= 1
+  code(3, /does not satisfy|the job failed/, 'submit', socket, 'a', file('wrong.wtns', wrong), at('never.json'))
+  assert.ok(!fs.existsSync(at('never.json')))
+})
+
+// -- configuration
+
+const checked = (text, ...flags) => {
+  const p = spawnSync(cuzkd, ['--config', file('c.toml', text), '--check-config', ...flags], { encoding: 'utf8' })
+  return { code: p.status, out: p.stdout, err: p.stderr }
+}
+const wrong = (pattern, text, ...flags) => {
+  const p = checked(text, ...flags)
+  assert.equal(p.code, 2, p.err + p.out)
+  assert.match(p.err, pattern)
+}
+
+test('an existing configuration is read; what has no effect is named once each', async () => {
+  const p = checked(`
+[daemon]
+listen = "unix:///run/curio/cuzk.sock"
+status_listen = "0.0.0.0:9821"
+[srs]
+param_cache = "/data/zk/params"
+preload = []
+[memory]
+total_budget = "256GiB"
+safety_margin = "5GiB"
+eviction_min_idle = "5m"
+[gpus]
+devices = [0, 1]
+gpu_threads = 32
+gpu_workers_per_device = 2
+[gpus.affinity]
+0 = "porep-32g"
+1 = "any"
+[scheduler]
+max_batch_size = 1
+max_batch_wait_ms = 10000
+sort_by_type = true
+[synthesis]
+threads = 0
+partition_workers = 20
+[pipeline]
+enabled = true
+synthesis_lookahead = 1
+synthesis_concurrency = 1
+[logging]
+level = "info"
+format = "json"
+`)
+  assert.equal(p.code, 0, p.err)
+  for (const key of ['daemon.status_listen', 'srs.param_cache', 'gpus.devices', 'gpus.gpu_threads', 'gpus.affinity.0', 'scheduler.sort_by_type', 'pipeline.enabled'])
+    assert.equal(p.err.split(`${key} has no effect`).length, 2, `${key}: ${p.err}`)
+  assert.doesNotMatch(p.err, /affinity\.1/)
+  assert.match(p.out, /listen = \["unix:\/\/\/run\/curio\/cuzk\.sock"\]/)
+  assert.match(p.out, /total_budget = 274877906944\n/)
+  assert.match(p.out, /eviction_min_idle = "300000ms"/)
+})
+
+test('what --check-config prints means the same', async () => {
+  const p = checked('[jobs]\nttl = "2h"\ndata = "a \\"quoted\\" folder"\n[circuits]\nx = "/k.zkey"\n"y.1" = { key = "/y.params", r1cs = "/y.r1cs" }\n', '--preload', 'x', '--memory', '1GiB')
+  assert.equal(p.code, 0, p.err)
+  const again = checked(p.out)
+  assert.equal(again.out, p.out)
+  assert.match(p.out, /"x" = \{ key = "\/k\.zkey", preload = true \}/)
+  assert.match(p.out, /total_budget = 1073741824/)
+  assert.match(p.out, /ttl = "7200000ms"/)
+})
+
+test('unknown keys, wrong types and ranges are errors with their line', async () => {
+  wrong(/c\.toml: line 3: memory\.total_bugdet is not known[^]*did you mean memory\.total_budget\?/, '\n[memory]\ntotal_bugdet = "1GiB"\n')
+  wrong(/line 1: nonsense is not known/, 'nonsense = 1\n')
+  wrong(/line 2: unknown\.table is not known/, '[unknown]\ntable = 1\n')
+  wrong(/line 1: empty is not known/, '[empty]\n')
+  wrong(/line 2: limits\.connections takes a whole number from 1 to 65536, not '0'/, '[limits]\nconnections = 0\n')
+  wrong(/line 2: limits\.connections takes .* not a text/, '[limits]\nconnections = "many"\n')
+  wrong(/line 2: limits\.connections takes .* not '-4'/, '[limits]\nconnections = -4\n')
+  wrong(/line 2: limits\.message takes a size .* not '5 parsecs'/, '[limits]\nmessage = "5 parsecs"\n')
+  wrong(/line 2: limits\.message takes .* not '99999999999999999999GiB'/, '[limits]\nmessage = "99999999999999999999GiB"\n')
+  wrong(/line 2: daemon\.drain_timeout takes a time .* not a whole number/, '[daemon]\ndrain_timeout = 5\n')
+  wrong(/line 2: jobs\.cancel_when_alone takes true or false, not a text/, '[jobs]\ncancel_when_alone = "yes"\n')
+  wrong(/line 2: logging\.level is one of error warn info debug, not 'loud'/, '[logging]\nlevel = "loud"\n')
+  wrong(/line 2: daemon\.listen takes a text or an array of texts, not an array/, '[daemon]\nlisten = [1]\n')
+  wrong(/line 2: not TOML/, '[daemon]\nlisten = \n')
+  wrong(/line 2: circuits\.x\.kye is not known[^]*did you mean key/, '[circuits]\nx = { kye = "k" }\n')
+  wrong(/line 2: circuits\.a b is not a circuit's name/, '[circuits]\n"a b" = "k"\n')
+  wrong(/the circuit x has no key/, '[circuits]\nx = { preload = true }\n')
+  wrong(/srs\.preload names y/, '[srs]\npreload = ["y"]\n')
+  wrong(/--limits\.connections takes/, '', '--limits.connections', '0')
+  wrong(/unknown argument --lisen[^]*did you mean --listen\?/, '', '--lisen', 'x')
+  wrong(/--listen needs a value/, '', '--listen')
+  wrong(/--circuit takes NAME=KEY/, '', '--circuit', 'x')
+  const p = spawnSync(cuzkd, ['--config', at('none.toml')], { encoding: 'utf8' })
+  assert.equal(p.status, 4)
+  assert.match(p.stderr, /none\.toml/)
+})
+
+test('--help names every key and every default', async () => {
+  const out = spawnSync(cuzkd, ['--help'], { encoding: 'utf8' }).stdout
+  const printed = checked('').out
+  let table = ''
+  for (const line of printed.split('\n')) {
+    if (/^\[/.test(line)) table = line.slice(1, -1)
+    else if (line) assert.ok(out.includes(`--${table}.${line.split(' ')[0]} `), line)
+  }
+  assert.match(spawnSync(cuzkd, ['--version'], { encoding: 'utf8' }).stdout, /^cuzkd \d+\.\d+\.\d+\n$/)
+})
+
+test('a circuit whose key is not there, or of a kind that is not built, stops the start', async () => {
+  for (const [code, pattern, ...args] of [[4, /nothing\.zkey/, '--circuit', `x=${at('nothing.zkey')}`],
+    [3, /no kind 'snap'/, '--config', file('kind.toml', '[circuits]\nx = { key = "k", kind = "snap" }\n')]]) {
+    const e = new Daemon(cuzkd, args, { env })
+    await e.ended
+    assert.equal(e.exit.code, code, e.log)
+    assert.match(e.log, pattern)
+  }
+})
+
+test('the log has one JSON object a line, and a line for each stage', async () => {
+  await until('the lines are there', () => d.log.includes('CUZK_TIMING: job='))
+  for (const line of d.log.trimEnd().split('\n')) assert.ok(JSON.parse(line).text, line)
+  assert.match(d.log, /CUZK_TIMING: job=[0-9a-f]{32} part=0 stage=prove ms=[0-9.]+ device=/)
+})
+
+test('the daemon has taken all this well', () => d.stop())
+
+await run()
