@@ -2,6 +2,7 @@
 #include "api/api.h"
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/hostmem.h"
 #include "cuzk/cuzk_setup.h"
 #include "formats/wtns.h"
 #include "groth16/prove_verified.h"
@@ -104,9 +105,14 @@ static cuzk_status make_publics(struct api_call *call, cuzk_publics **out, const
     return CUZK_OK;
 }
 
-static cuzk_status fits(struct api_call *call, const cuzk_context *context, const struct groth16_plan *plan)
+static cuzk_status fits(struct api_call *call, const cuzk_context *context, const struct groth16_key *key,
+                        const struct groth16_plan *plan)
 {
-    if (context->memory_bytes == 0 || plan->block_bytes <= context->memory_bytes) return CUZK_OK;
+    if (context->memory_bytes == 0 || plan->block_bytes <= context->memory_bytes)
+        return plan->backend->host_elements
+                   ? hostmem_allows(&call->task, key->file.path, plan->block_bytes + key->heap_bytes,
+                                    "a proof on this key, with what the key holds,")
+                   : CUZK_OK;
     const cuzk_status status =
         FAIL(&call->task, CUZK_TOO_LARGE, "a proof on this key takes %zu bytes; the limit is %llu",
              plan->block_bytes, (unsigned long long)context->memory_bytes);
@@ -137,7 +143,7 @@ static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics 
     const uint64_t start_ns = clock_now_ns();
 
     TRY(groth16_prove_plan(&plan, &call->task, key->key, context->backend, context->device));
-    TRY(fits(call, context, &plan));
+    TRY(fits(call, context, key->key, &plan));
     TRY(groth16_prove_verified(&call->task, &proof->proof, key->key, &plan, &key->verifier, w, &timings));
     if (publics != NULL) TRY(make_publics(call, publics, w, key->key->public_count));
     report_timings(&proof->timings, &timings, clock_ms_since(start_ns));

@@ -397,6 +397,42 @@ def counts_that_ask_for_all_memory_are_refused():
 
 
 @case
+def smallest_circuits():
+    """No constraint at all, rows of nothing, coefficients of zero, variables in no row, public inputs alone, terms twice."""
+    x, y, one = 1, 2, 0
+    circuits = {  # wires, outputs, rows, values
+        "none": (1, 0, [], [1]),
+        "none-public": (2, 1, [], [1, 7]),
+        "empty-rows": (2, 1, [([], [], [])] * 3, [1, 5]),
+        "zero-coefficients": (3, 1, [([(x, 0)], [(y, 0)], [(x, 0)])], [1, 5, 6]),
+        "unused": (6, 1, [([(x, 1)], [(one, 1)], [(x, 1)])], [1, 5, 9, 9, 9, 9]),
+        "terms-twice": (3, 1, [([(x, 1), (x, 1)], [(y, 1), (y, -1), (y, 1)], [(one, 60)])], [1, 5, 6]),
+        "public-alone": (40, 39, [([(i, 1)], [(one, 1)], [(i, 1)]) for i in range(1, 4)], list(range(1, 41))),
+        "all-zero": (4, 2, [([(1, 1)], [(2, 1)], [(3, 1)])], [1, 0, 0, 0]),
+    }
+    for curve in R:
+        for name, (wires, outputs, rows, values) in circuits.items():
+            d = WORK / "smallest" / (name + curve)
+            body = b"".join(struct.pack("<I", len(side)) + b"".join(struct.pack("<I", w) + (v % R[curve]).to_bytes(32, "little") for w, v in side)
+                            for row in rows for side in row)
+            head = struct.pack("<I", 32) + R[curve].to_bytes(32, "little") + struct.pack("<IIIIQI", wires, outputs, 0, wires - 1 - outputs, wires, len(rows))
+            write(d / "c.r1cs", make_circuit.container(b"r1cs", 1, [(1, head), (2, body)]))
+            write(d / "w.wtns", make_circuit.wtns(curve, values))
+            for layout in ("zkey", "bellman") if curve == "bls12_381" else ("zkey",):
+                extra = ["--r1cs", d / "c.r1cs"] if layout == "bellman" else []
+                make = ["setup", "--dev", d / "c.r1cs", d / "k", "--layout", layout, "--vkey", d / "v", "--quiet"]
+                if layout == "bellman" and name in ("zero-coefficients", "unused"):
+                    expect(3, *make, has="occurs in no constraint")
+                    continue
+                expect(0, *make)
+                expect(0, "check", d / "k", "--no-remember", *extra)
+                expect(0, "prove", d / "k", d / "w.wtns", d / "p", d / "q", *extra)
+                expect(0, "verify", d / "v", d / "q", d / "p")
+                if layout == "zkey" and name == "none":
+                    check(snarkjs_accepts(d / "v", d / "q", d / "p") is not False, f"snarkjs refuses {name} on {curve}")
+
+
+@case
 def sections_beyond_4_gib():
     """A sparse file: an unknown section of 5 GiB before the others, then a key whose points lie beyond 4 GiB."""
     f = fixture()
