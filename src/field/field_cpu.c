@@ -17,6 +17,8 @@ bool field_cpu_has_adx(void)
     return (ebx & bit_BMI2) != 0 && (ebx & bit_ADX) != 0;
 }
 
+bool field_cpu_has_ifma(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512ifma"); }
+
 #define FE       bn254_fr
 #define FE_UPPER BN254_FR
 #include "field/selftest.inc.h"
@@ -54,5 +56,6 @@ bool field_selftest_adx(void)
 
 #else
 bool field_cpu_has_adx(void) { return false; }
+bool field_cpu_has_ifma(void) { return false; }
 bool field_selftest_adx(void) { return false; }
 #endif

@@ -1,7 +1,8 @@
 /* Many independent affine additions that share one inversion, in neutral names.
  *
  * Takes  FE  prefix of the coordinate field      AFF  prefix of what it leaves
- * Leaves aff_batch, aff_push, aff_copy, aff_add_pairs (cpu_group_names.h).
+ *        CPU_LANES  if defined, aff_add_pairs is cpu_affine_lanes.inc.c's
+ * Leaves aff_batch, aff_push, aff_copy, aff_add_scalar and aff_add_pairs (cpu_group_names.h).
  * Montgomery's trick: 3 products for a denominator's inverse, 2 and a square for the addition.  Doublings, P + (-P) and infinity
  * are told apart in the first sweep; they are as fast as the rest, so no input is slow. */
 #include "field/fe_names.h"
@@ -58,7 +59,7 @@ static __attribute__((noinline)) uint8_t aff_special(const struct affine_pair *p
 }
 
 /* Runs and empties the batch. */
-static __attribute__((noinline)) void aff_add_pairs(aff_batch *b)
+static __attribute__((noinline)) void aff_add_scalar(aff_batch *b)
 {
     const size_t count = b->count;
     fe_t chain[AFF_CHAINS], x1, y1, x2, y2, t, slope;
@@ -139,6 +140,10 @@ static __attribute__((noinline)) void aff_add_pairs(aff_batch *b)
         fe_store(pair->out + sizeof t, &x1);
     }
 }
+
+#ifndef CPU_LANES
+static inline void aff_add_pairs(aff_batch *b) { aff_add_scalar(b); }
+#endif
 
 #include "field/fe_unnames.h"
 #include "backend/cpu/cpu_group_unnames.h"

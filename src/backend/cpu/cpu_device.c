@@ -17,10 +17,10 @@
 enum { CURVES = 2, CONVENTIONS = 2 };
 
 /* Fastest first; the portable ones are always usable. */
-static const struct cpu_kernels *const kernel_list[CURVES][2] = {
+static const struct cpu_kernels *const kernel_list[CURVES][3] = {
 #if defined(__x86_64__)
-    { &cpu_bn254_adx, &cpu_bn254_portable },
-    { &cpu_bls12_381_adx, &cpu_bls12_381_portable },
+    { &cpu_bn254_ifma, &cpu_bn254_adx, &cpu_bn254_portable },
+    { &cpu_bls12_381_ifma, &cpu_bls12_381_adx, &cpu_bls12_381_portable },
 #else
     { &cpu_bn254_portable },
     { &cpu_bls12_381_portable },

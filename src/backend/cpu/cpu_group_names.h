@@ -3,6 +3,7 @@
 #error "define AFF to the group's prefix before including this list"
 #endif
 #define aff_add_pairs      CAT(AFF, _add_pairs)
+#define aff_add_scalar     CAT(AFF, _add_scalar)
 #define aff_batch          CAT(AFF, _batch)
 #define aff_copy           CAT(AFF, _copy)
 #define aff_push           CAT(AFF, _push)

@@ -1,5 +1,6 @@
 /* Neutral names of what the bodies over one point group leave, off. */
 #undef aff_add_pairs
+#undef aff_add_scalar
 #undef aff_batch
 #undef aff_copy
 #undef aff_push

@@ -37,7 +37,7 @@ struct cpu_fixed_base_args {
 };
 
 struct cpu_kernels {
-    const char *variant;  /* "portable", "mulx/adx" */
+    const char *variant;  /* "portable", "mulx/adx", "avx512-ifma" */
     bool (*usable)(void); /* the processor has the instructions and they passed their self-test */
 
     /* table: ntt_plan.table_bytes; root: of order 2^table_log2 */
@@ -59,7 +59,7 @@ struct cpu_kernels {
 
 extern const struct cpu_kernels cpu_bn254_portable, cpu_bls12_381_portable;
 #if defined(__x86_64__)
-extern const struct cpu_kernels cpu_bn254_adx, cpu_bls12_381_adx;
+extern const struct cpu_kernels cpu_bn254_adx, cpu_bls12_381_adx, cpu_bn254_ifma, cpu_bls12_381_ifma;
 #endif
 
 #endif

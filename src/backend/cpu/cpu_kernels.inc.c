@@ -1,6 +1,7 @@
 /* All operations of one curve for one instruction set.
  *
  * Takes  CPU_FR, CPU_FP, CPU_FP2  prefixes of the fields, whose binding is included before
+ *        CPU_LANES  optional: points are added eight at a time, the fields have lanes.inc.h
  *        CPU_TABLE, CPU_VARIANT, CPU_USABLE  name of the table, its text, and the test of the processor */
 #include "backend/cpu/cpu_kernels.h"
 
@@ -16,6 +17,11 @@
 #define FE  CPU_FP
 #define AFF cpu_g1
 #include "backend/cpu/cpu_affine.inc.c"
+#if defined(CPU_LANES)
+#define AFF_DEGREE 1
+#include "backend/cpu/cpu_affine_lanes.inc.c"
+#undef AFF_DEGREE
+#endif
 #include "backend/cpu/cpu_msm.inc.c"
 #include "backend/cpu/cpu_fixed_base.inc.c"
 #undef FE
@@ -24,6 +30,11 @@
 #define FE  CPU_FP2
 #define AFF cpu_g2
 #include "backend/cpu/cpu_affine.inc.c"
+#if defined(CPU_LANES)
+#define AFF_DEGREE 2
+#include "backend/cpu/cpu_affine_lanes.inc.c"
+#undef AFF_DEGREE
+#endif
 #include "backend/cpu/cpu_msm.inc.c"
 #include "backend/cpu/cpu_fixed_base.inc.c"
 #undef FE
