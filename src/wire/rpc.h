@@ -1,4 +1,4 @@
-/* The server's side of the transport: calls in, answers out.  Only src/wire knows gRPC core (docs/decisions/0008).
+/* The server's side of the transport: calls in, answers out.  Only src/wire knows gRPC core (docs/decisions/0005).
  *
  * A call is handled by the methods table: `request` gets each message, on a worker thread if the method is heavy and on an
  * input/output thread if not; it must not wait for long there.  The answer may come from any thread, later. */
