@@ -80,10 +80,12 @@ typedef struct cuzk_watch {
 
 typedef struct cuzk_context_options {
     size_t size;
-    unsigned threads;    /* 0: one a usable CPU (affinity and cgroup quota respected) */
-    const char *backend;   /* NULL: "cpu"; "cuda": an NVIDIA card, where this build has it.  There is no falling back to another */
+    unsigned threads; /* 0: one a usable CPU (affinity and cgroup quota respected) */
+    const char *
+        backend; /* NULL: "cpu"; "cuda": an NVIDIA card, where this build has it.  There is no falling back to another */
     unsigned device_index; /* of the backend's devices: cuzk_devices */
-    uint64_t memory_bytes; /* cpu: most that one proof may take, 0: what the machine or its cgroup has.  cuda: of the card's
+    uint64_t
+        memory_bytes; /* cpu: most that one proof may take, 0: what the machine or its cgroup has.  cuda: of the card's
                             * memory, taken at once for all keys and proofs; 0: all that is free but half a GiB */
 } cuzk_context_options;
 #define CUZK_CONTEXT_OPTIONS_INIT                   \
@@ -98,7 +100,8 @@ cuzk_context_destroy(cuzk_context *context); /* after its keys are closed and it
 
 typedef struct cuzk_device_info {
     size_t size;
-    char backend[8], name[128], variant[64]; /* "cpu", "AMD EPYC ...", "mulx/adx"; "cuda", "NVIDIA H200", "sm_90" */
+    char backend[8], name[128],
+        variant[64];  /* "cpu", "AMD EPYC ...", "mulx/adx"; "cuda", "NVIDIA H200", "sm_90" */
     unsigned threads; /* worker threads of the context; in cuzk_devices also the multiprocessors of a card */
     uint64_t memory_bytes;
 } cuzk_device_info;
@@ -114,8 +117,8 @@ CUZK_API const char *cuzk_backend_targets(const char *backend);
  * In      capacity  of out; set out[0].size = sizeof *out first
  * Out     count  of all devices, which may be more than capacity
  * Errors  CUZK_UNSUPPORTED: the build has no such backend. */
-CUZK_CHECKED cuzk_status cuzk_devices(cuzk_device_info *out, size_t capacity, size_t *count, const char *backend,
-                                      cuzk_error *error);
+CUZK_CHECKED cuzk_status cuzk_devices(cuzk_device_info *out, size_t capacity, size_t *count,
+                                      const char *backend, cuzk_error *error);
 
 /* -- keys -------------------------------------------------------------------------------------------------------------- */
 
@@ -177,11 +180,13 @@ typedef struct cuzk_plan {
     uint64_t file_bytes;  /* of the mapped key: page cache */
     uint64_t key_bytes;   /* heap that the open key holds, shared by all its proofs */
     uint64_t proof_bytes; /* of the device's memory (cpu: heap) that each running proof takes, in one piece */
-    uint64_t a_bytes, b_bytes, witness_bytes, workspace_bytes; /* of proof_bytes */
-    uint64_t resident_bytes; /* cuda: of the card's memory that the key takes from its first proof until it is closed */
+    uint64_t a_bytes, b_bytes, witness_bytes,
+        workspace_bytes; /* a, b, workspace: of proof_bytes; the witness is the caller's */
+    uint64_t
+        resident_bytes; /* cuda: of the card's memory that the key takes from its first proof until it is closed */
 } cuzk_plan;
-#define CUZK_PLAN_INIT                         \
-    {                                          \
+#define CUZK_PLAN_INIT                            \
+    {                                             \
         sizeof(cuzk_plan), 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 /** What a proof on the key will take: the very plan that cuzk_prove executes. */

@@ -39,25 +39,25 @@ int cmd_plan(int argc, char **argv)
     if (cuzk_key_plan(&plan, context, key, &error) != CUZK_OK) goto failed;
     cuzk_context_device(context, &device);
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:o, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
-                                 "status", "OK", "key", cli_json_text(key_path), "backend", device.backend,
-                                 "variant", device.variant, "threads", (int)device.threads, "memory_bytes",
-                                 (json_int_t)device.memory_bytes, "file_bytes", (json_int_t)plan.file_bytes,
-                                 "key_bytes", (json_int_t)plan.key_bytes, "proof_bytes",
-                                 (json_int_t)plan.proof_bytes, "a_bytes", (json_int_t)plan.a_bytes, "b_bytes",
-                                 (json_int_t)plan.b_bytes, "witness_bytes", (json_int_t)plan.witness_bytes,
-                                 "workspace_bytes", (json_int_t)plan.workspace_bytes,
-                                 "resident_bytes", (json_int_t)plan.resident_bytes));
+        cli_print_json(json_pack(
+            "{s:s, s:o, s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "status", "OK", "key",
+            cli_json_text(key_path), "backend", device.backend, "variant", device.variant, "threads",
+            (int)device.threads, "memory_bytes", (json_int_t)device.memory_bytes, "file_bytes",
+            (json_int_t)plan.file_bytes, "key_bytes", (json_int_t)plan.key_bytes, "proof_bytes",
+            (json_int_t)plan.proof_bytes, "a_bytes", (json_int_t)plan.a_bytes, "b_bytes",
+            (json_int_t)plan.b_bytes, "witness_bytes", (json_int_t)plan.witness_bytes, "workspace_bytes",
+            (json_int_t)plan.workspace_bytes, "resident_bytes", (json_int_t)plan.resident_bytes));
     else
         printf("on %s (%s, %s, %u threads, %s)\n"
                "  key        %s on the heap, %s mapped from the file\n"
-               "  each proof %s: a %s, b %s, witness %s, workspace %s\n",
+               "  each proof %s: a %s, b %s, workspace %s; beside it its witness, %s\n",
                device.backend, device.name, device.variant, device.threads, cli_bytes(device.memory_bytes),
                cli_bytes(plan.key_bytes), cli_bytes(plan.file_bytes), cli_bytes(plan.proof_bytes),
-               cli_bytes(plan.a_bytes), cli_bytes(plan.b_bytes), cli_bytes(plan.witness_bytes),
-               cli_bytes(plan.workspace_bytes));
+               cli_bytes(plan.a_bytes), cli_bytes(plan.b_bytes), cli_bytes(plan.workspace_bytes),
+               cli_bytes(plan.witness_bytes));
     if (!cli.json && plan.resident_bytes > 0)
-        printf("  resident   %s: the key on the card, from its first proof on\n", cli_bytes(plan.resident_bytes));
+        printf("  resident   %s: the key on the card, from its first proof on\n",
+               cli_bytes(plan.resident_bytes));
     goto out;
 failed:
     exit_code = cli_fail(&error);

@@ -23,11 +23,16 @@ struct setup_request {
     cuzk_setup_options options;
 };
 
+static bool is_built_in(const char *circuit)
+{
+    return strncmp(circuit, "porep-", 6) == 0 && cuzk_sector_bytes(circuit) != 0;
+}
+
 static cuzk_status make(cuzk_context *context, const struct setup_request *r, cuzk_error *error)
 {
     const cuzk_watch watch = cli_watch();
 
-    if (strncmp(r->circuit, "porep-", 6) == 0 && cuzk_sector_bytes(r->circuit) != 0)
+    if (is_built_in(r->circuit))
         return cuzk_porep_setup_dev(context, cuzk_sector_bytes(r->circuit), r->key, r->trapdoor, &watch,
                                     error);
     return cuzk_setup_dev(context, r->circuit, r->key, &r->options, &watch, error);
@@ -35,7 +40,7 @@ static cuzk_status make(cuzk_context *context, const struct setup_request *r, cu
 
 int cmd_setup(int argc, char **argv)
 {
-    const char *r1cs_path = NULL, *key_path = NULL, *layout = "zkey", *vk_path = NULL, *trapdoor_path = NULL;
+    const char *r1cs_path = NULL, *key_path = NULL, *layout = NULL, *vk_path = NULL, *trapdoor_path = NULL;
     bool dev = false;
     const struct option_row options[] = {
         { "--dev", OPTION_FLAG, &dev, 0, 0, NULL, "required: this key is for development only" },
@@ -58,6 +63,14 @@ int cmd_setup(int argc, char **argv)
     task_init(&t);
     if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
         return cli_fail_task(&t);
+    const bool built_in = is_built_in(r1cs_path);
+    if (built_in && (vk_path != NULL || (layout != NULL && strcmp(layout, "bellman")))) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT,
+             "%s goes with an R1CS file: %s always makes a .params and a .vk in its folder",
+             vk_path != NULL ? "--vkey" : "--layout zkey", r1cs_path);
+        return cli_fail_task(&t);
+    }
+    if (layout == NULL) layout = built_in ? "bellman" : "zkey";
     cuzk_setup_options setup = CUZK_SETUP_OPTIONS_INIT;
     if (!strcmp(layout, "bellman")) {
         setup.layout = CUZK_LAYOUT_BELLMAN;

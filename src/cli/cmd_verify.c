@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Checks PROOF against VKEY for the public inputs in PUBLIC.  Exit code 0: valid; 1: not valid; anything else: a file could\n"
+    "Checks PROOF against VKEY for the public inputs in PUBLIC.  Exit code 0: valid; 1: not valid; anything "
+    "else: a file could\n"
     "not be used.  A public input that is not below the field's modulus makes a proof invalid, as on chain.\n"
     "\n"
-    "VKEY is snarkjs's verification_key.json or a bellman .vk file; PROOF is a proof.json or 192 bytes (A, B, C compressed).";
+    "VKEY is snarkjs's verification_key.json or a bellman .vk file; PROOF is what prove writes in any "
+    "--format.";
 
 int cmd_verify(int argc, char **argv)
 {
@@ -39,8 +41,9 @@ int cmd_verify(int argc, char **argv)
     start = clock_now_ns();
     if (cuzk_verify(vk, publics, proof, &error) != CUZK_OK) goto failed;
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:b, s:s, s:I, s:f}", "status", "OK", "valid", 1, "curve", cuzk_vk_curve(vk), "publics",
-                                 (json_int_t)cuzk_vk_publics(vk), "verify_ms", clock_ms_since(start)));
+        cli_print_json(json_pack("{s:s, s:b, s:s, s:I, s:f}", "status", "OK", "valid", 1, "curve",
+                                 cuzk_vk_curve(vk), "publics", (json_int_t)cuzk_vk_publics(vk), "verify_ms",
+                                 clock_ms_since(start)));
     else if (!cli.quiet)
         printf("valid: %s is a proof for %s under %s\n", proof_path, public_path, vk_path);
     goto out;

@@ -124,6 +124,11 @@ def wrong_usage_is_exit_2_and_helps():
     expect(2, "prove", "a", "b", "c", "c", has="overwrite")
     expect(2, "setup", "c.r1cs", "k.zkey", has="--dev")
     expect(2, "prove", "a", "b", "--format", "xml", has="xml")
+    expect(2, "setup", "--dev", "porep-2k", "d", "--vkey", "v", has="--vkey")
+    expect(2, "setup", "--dev", "porep-2k", "d", "--layout", "zkey", has="--layout")
+    expect(2, "bench", "--runs", " 5", has="whole number")
+    expect(2, "bench", "--runs", "+5", has="whole number")
+    expect(2, "gen", "c1", "--seed", " -5", has="whole number")
 
 
 @case
@@ -131,6 +136,8 @@ def proves_and_verifies_on_both_curves():
     for curve in R:
         f = fixture(curve)
         expect(0, "verify", f.vk, f.public, f.proof, has="valid")
+        expect(0, "prove", f.key, f.wtns, f.dir / "raw", f.dir / "raw-public.json", "--format", "raw")
+        expect(0, "verify", f.vk, f.dir / "raw-public.json", f.dir / "raw")
         check(json.loads(f.public.read_text()) == [str(f.values[1])], "public.json is not the witness's public value")
         check(snarkjs_accepts(f.vk, f.public, f.proof) is not False, f"snarkjs refuses the proof on {curve}")
 
