@@ -202,6 +202,11 @@ static cuzk_status fill_statement(struct task *t, cuzk_porep_statement *s, const
 {
     if (o->type == NULL)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "--type is missing (or give --c1, which holds it)");
+    if (cuzk_porep_partitions(o->type) == 0) {
+        const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT, "there is no proof type '%s'", o->type);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, "--type", "proof types are named like StackedDrg32GiBV1_1");
+        return status;
+    }
     if (o->miner == NO_NUMBER && o->prover_id == NULL)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "--miner N is missing");
     if (o->sector == NO_NUMBER) return FAIL(t, CUZK_INVALID_ARGUMENT, "--sector N is missing");

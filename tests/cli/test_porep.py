@@ -84,6 +84,7 @@ def help_and_wrong_usage():
     expect(2, "porep", "prove", "x", "--miner", "1", "--sector", "1", has="-o PROOF is missing")
     expect(2, "porep", "prove", "x", "-o", "y", "--sector", "1", has="--miner N is missing")
     expect(2, "porep", "verify", "x", "--miner", "1", has="--type is missing")
+    expect(2, "porep", "verify", "x", "--type", "StackedDrg3KiBV1", "--miner", "1", "--sector", "1", has="StackedDrg3KiBV1")
     expect(0, "gen", "c1", "--help")
     expect(2, "gen", "c1", "--size", "3KiB", "-o", WORK / "x", has="not '3KiB'")
     expect(2, "gen", "c1", "--size", "2KiB", "--variant", "v9", "-o", WORK / "x", has="not 'v9'")
