@@ -514,15 +514,15 @@ void config_print(const struct config *c, FILE *f)
     for (size_t i = 0; i < c->circuit_count; i++) {
         const struct config_circuit *circuit = &c->circuits[i];
         print_text(f, circuit->name, strlen(circuit->name));
-        fputs(" = { key = ", f);
-        print_text(f, circuit->key, strlen(circuit->key));
-        const char *const names[] = { "r1cs", "kind" }, *const values[] = { circuit->r1cs, circuit->kind };
+        fputs(" = { ", f);
+        const char *const names[] = { "key", "r1cs", "kind" }, *const values[] = { circuit->key, circuit->r1cs, circuit->kind };
         for (size_t j = 0; j < ARRAY_COUNT(names); j++) {
             if (!values[j]) continue;
-            fprintf(f, ", %s = ", names[j]);
+            fprintf(f, "%s = ", names[j]);
             print_text(f, values[j], strlen(values[j]));
+            fputs(", ", f);
         }
-        fprintf(f, ", preload = %s }\n", circuit->preload ? "true" : "false");
+        fprintf(f, "preload = %s }\n", circuit->preload ? "true" : "false");
     }
 }
 
