@@ -21,7 +21,9 @@ compile() { # source: one object, if the source or any header is newer
     case $1 in
     *.cu) "$NVCC" -O3 -std=c++17 -arch="$ARCH" --expt-relaxed-constexpr -Isrc -Iinclude -Xptxas -v -c "$1" -o "$object" >"$object.log" 2>&1 ||
         { cat "$object.log"; return 1; } ;;
-    *) "$CC" -O2 -std=gnu11 -D_GNU_SOURCE -DCUZK_HAVE_CUDA=1 -DCUZK_SOURCE_DIR="\"$PWD\"" -Isrc -Iinclude -Itests -I"$CUDA/include" ${CMOCKA:+-I"$CMOCKA"} -c "$1" -o "$object" ;;
+    *) extra=
+        case $1 in *_ifma.c) extra="-mavx512f -mavx512ifma" ;; esac
+        "$CC" -O2 $extra -std=gnu11 -D_GNU_SOURCE -DCUZK_HAVE_CUDA=1 -DCUZK_SOURCE_DIR="\"$PWD\"" -Isrc -Iinclude -Itests -I"$CUDA/include" ${CMOCKA:+-I"$CMOCKA"} -c "$1" -o "$object" ;;
     esac
 }
 

@@ -29,7 +29,7 @@ static thread_local host_dim threadIdx, blockIdx;
 static host_dim gridDim, blockDim;
 static pthread_barrier_t host_barrier;
 static inline void __syncthreads(void) { pthread_barrier_wait(&host_barrier); }
-static inline void __syncwarp(void) {}
+static inline bool __any_sync(unsigned, bool condition) { return condition; } /* the rare paths are complete for each lane */
 template <class T> static inline T __ldg(const T *p) { return *p; }
 using std::min;
 

@@ -16,7 +16,7 @@
 #define CUZK_CUDA_TARGETS "as nvcc was told"
 #endif
 
-enum { MARGIN_BYTES = 512 << 20 }; /* left to the driver and to other programs */
+enum { MARGIN_BYTES = 1 << 30 }; /* left to the driver, which keeps the stacks of all resident threads there, and to other programs */
 
 /* -- errors -- */
 
@@ -128,7 +128,7 @@ static cuzk_status arena_memory(struct device *d, struct task *t, uint64_t wante
     size_t free_bytes = 0, total = 0;
     CU(t, cudaMemGetInfo(&free_bytes, &total));
     if (wanted == 0) {
-        if (free_bytes <= 2 * (size_t)MARGIN_BYTES)
+        if (free_bytes <= (size_t)MARGIN_BYTES + (MARGIN_BYTES >> 1))
             return FAIL(t, CUZK_NO_MEMORY, "GPU %u has only %zu bytes of memory free", d->index, free_bytes);
         wanted = free_bytes - MARGIN_BYTES;
     }
@@ -156,7 +156,6 @@ static cuzk_status device_fill(struct device *d, struct task *t, const struct de
     CU(t, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)o->index));
     d->shared_bytes = (size_t)shared;
     TRY(cuda_enter(t, d));
-    CU(t, cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
     TRY(cuda_msm_prepare(t));
     TRY(cuda_ntt_prepare(t));
     TRY(pinned_open(d, t, o->pinned_bytes + CUDA_STREAMS_MAX * (size_t)(CUDA_STAGE_SLOTS * CUDA_STAGE_BYTES + CUDA_RESULT_SLOTS * CUDA_RESULT_BYTES)));

@@ -80,11 +80,11 @@ static __device__ __forceinline__ void list_sum(uint8_t *to, const uint8_t *poin
     }
     point_fetch(&x, &y, points, next);
 #if LANES == 2
-NOT_UNROLLED
+    NOT_UNROLLED
     for (uint32_t k = 1; k < rounds; k++) {
         const bool live = i < end;
 #else
-NOT_UNROLLED
+    NOT_UNROLLED
     while (i < end) {
         const bool live = true;
 #endif
@@ -149,13 +149,6 @@ static __global__ void __launch_bounds__(THREADS, MSM_ACC_BLOCKS) k_accumulate(u
     list_sum(to, points, s.list, start, end);
 }
 
-/* A barrier of the block after calls in which lanes may have parted: bar.sync wants its warps whole. */
-static __device__ __forceinline__ void block_meet(void)
-{
-    __syncwarp();
-    __syncthreads();
-}
-
 /* One block a heavy bucket: the sum of its pieces. */
 static __global__ void __launch_bounds__(THREADS) k_join_pieces(uint8_t *buckets, uint8_t *piece_sums, struct msm_sort s)
 {
@@ -166,7 +159,7 @@ static __global__ void __launch_bounds__(THREADS) k_join_pieces(uint8_t *buckets
         /* every task sums its stride, then pairs of tasks halve until one is left */
         xyzz_set_inf(&sum);
         const uint32_t rounds = (v.count + TASKS - 1) / TASKS;
-NOT_UNROLLED
+    NOT_UNROLLED
         for (uint32_t k = 0; k < rounds; k++) {
             const uint32_t i = k * TASKS + TASK;
             xyzz_set_inf(&p);
@@ -174,14 +167,14 @@ NOT_UNROLLED
             xyzz_add_far(&sum, &p);
         }
         if (TASK < v.count) xyzz_write(first + (size_t)TASK * XYZZ_BYTES, &sum);
-        block_meet();
-NOT_UNROLLED
+        __syncthreads();
+    NOT_UNROLLED
         for (uint32_t half = TASKS / 2; half; half /= 2) {
             xyzz_set_inf(&p);
             if (TASK < half && TASK + half < v.count) xyzz_read(&p, first + (size_t)(TASK + half) * XYZZ_BYTES);
             xyzz_add_far(&sum, &p);
             if (TASK < half && TASK < v.count) xyzz_write(first + (size_t)TASK * XYZZ_BYTES, &sum);
-            block_meet();
+            __syncthreads();
         }
         if (TASK == 0) xyzz_write(buckets + (size_t)v.bucket * XYZZ_BYTES, &sum);
     }
@@ -199,7 +192,7 @@ static __global__ void __launch_bounds__(THREADS, MSM_REDUCE_BLOCKS) k_reduce_bu
     b -= XYZZ_BYTES;
     xyzz_read(&r, b);
     u = r;
-NOT_UNROLLED
+    NOT_UNROLLED
     for (uint32_t i = (1u << seg_log2) - 1; i; i--) {
         b -= XYZZ_BYTES;
         xyzz_read(&p, b);
@@ -225,7 +218,7 @@ static __global__ void __launch_bounds__(THREADS) k_reduce_next(uint8_t *plain_o
     xyzz_set_inf(&r);
     xyzz_set_inf(&v);
     xyzz_set_inf(&u);
-NOT_UNROLLED
+    NOT_UNROLLED
     for (uint32_t i = MSM_REDUCE_EACH; i-- > 0;) {
         xyzz_read(&p, plain + (item + i) * XYZZ_BYTES);
         xyzz_add_far(&r, &p);
@@ -233,7 +226,7 @@ NOT_UNROLLED
         xyzz_read(&p, weighted + (item + i) * XYZZ_BYTES);
         xyzz_add_far(&u, &p);
     }
-NOT_UNROLLED
+    NOT_UNROLLED
     for (uint32_t i = 0; i < shift; i++) xyzz_dbl_far(&v);
     xyzz_add_far(&u, &v);
     if (!there) return;
@@ -246,21 +239,33 @@ NOT_UNROLLED
  * its plain sums by bit.  Block (part, job) sums its part of a job. */
 #define SUM_TASKS   32
 #define SUM_THREADS (SUM_TASKS * LANES)
+/* The sum over the block's tasks, by a butterfly: all of them have it in the end. */
 static __device__ __forceinline__ void block_sum(uint8_t *to, struct xyzz *sum)
 {
     __shared__ uint4 points[SUM_TASKS * XYZZ_BYTES / 16];
-    uint8_t *mine = (uint8_t *)points + TASK * XYZZ_BYTES;
     struct xyzz p;
-NOT_UNROLLED
+    NOT_UNROLLED
     for (uint32_t half = SUM_TASKS / 2; half; half /= 2) {
-        xyzz_write(mine, sum);
-        block_meet();
-        xyzz_set_inf(&p);
-        if (TASK < half) xyzz_read(&p, mine + half * XYZZ_BYTES);
+        __syncthreads();
+        xyzz_write((uint8_t *)points + TASK * XYZZ_BYTES, sum);
+        __syncthreads();
+        xyzz_read(&p, (const uint8_t *)points + (TASK ^ half) * XYZZ_BYTES);
         xyzz_add_far(sum, &p);
-        block_meet();
     }
     if (TASK == 0) xyzz_write(to, sum);
+}
+/* Item i of a job, infinity beyond its end. */
+static __device__ __forceinline__ void job_item(struct xyzz *p, const uint8_t *plain, const uint8_t *weighted, uint32_t job, uint32_t all, uint32_t i,
+                                                uint32_t end)
+{
+    xyzz_set_inf(p);
+    if (i >= end) return;
+    if (job < 2) {
+        xyzz_read(p, weighted + ((size_t)job * all + i) * XYZZ_BYTES);
+    } else {
+        const uint32_t b = job - 2;
+        xyzz_read(p, plain + (size_t)(((i >> b) << (b + 1)) | 1u << b | (i & ((1u << b) - 1))) * XYZZ_BYTES);
+    }
 }
 static __global__ void __launch_bounds__(SUM_THREADS) k_sum_bits(uint8_t *out, const uint8_t *plain, const uint8_t *weighted, uint32_t narrow_log2,
                                                                  struct msm_windows w)
@@ -279,19 +284,12 @@ static __global__ void __launch_bounds__(SUM_THREADS) k_sum_bits(uint8_t *out, c
     }
     const uint32_t all = 1u << (log2 - 1), first = (uint32_t)((uint64_t)all * blockIdx.x / gridDim.x), end = (uint32_t)((uint64_t)all * (blockIdx.x + 1) / gridDim.x);
     struct xyzz sum, p;
-    xyzz_set_inf(&sum);
-NOT_UNROLLED
-    for (uint32_t q = first; q < end; q += SUM_TASKS) {
-        const uint32_t i = q + TASK;
-        xyzz_set_inf(&p);
-        if (i < end) {
-            if (job < 2) {
-                xyzz_read(&p, weighted + (item + job * all + i) * XYZZ_BYTES);
-            } else {
-                const uint32_t b = job - 2;
-                xyzz_read(&p, plain + (item + (((i >> b) << (b + 1)) | 1u << b | (i & ((1u << b) - 1)))) * XYZZ_BYTES);
-            }
-        }
+    plain += item * XYZZ_BYTES;
+    weighted += item * XYZZ_BYTES;
+    job_item(&sum, plain, weighted, job, all, first + TASK, end);
+    NOT_UNROLLED
+    for (uint32_t q = first + SUM_TASKS; q < end; q += SUM_TASKS) {
+        job_item(&p, plain, weighted, job, all, q + TASK, end);
         xyzz_add_far(&sum, &p);
     }
     block_sum(out + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * XYZZ_BYTES, &sum);
@@ -301,7 +299,7 @@ static __global__ void __launch_bounds__(SUM_THREADS) k_sum_parts(uint8_t *out, 
 {
     struct xyzz sum, p;
     xyzz_set_inf(&sum);
-NOT_UNROLLED
+    NOT_UNROLLED
     for (uint32_t q = 0; q < count; q += SUM_TASKS) {
         xyzz_set_inf(&p);
         if (q + TASK < count) xyzz_read(&p, parts + ((size_t)blockIdx.x * count + q + TASK) * XYZZ_BYTES);
@@ -334,34 +332,30 @@ static __global__ void __launch_bounds__(THREADS) k_to_jacobian(uint8_t *out, co
 
 /* points[i] = scalars[i] * base by a table of 2^8 - 1 multiples for each of the 32 bytes of a scalar; FIXED_EACH points share one
  * inversion. */
-#define FIXED_EACH 8
+#define FIXED_EACH 4
 static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, const uint8_t *table, const uint8_t *scalars, uint32_t count)
 {
     const uint32_t first = (blockIdx.x * TASKS + TASK) * FIXED_EACH;
     struct xyzz sum[FIXED_EACH];
     fe_t before[FIXED_EACH], run, inv, t;
     fe_set_one(&run);
-NOT_UNROLLED
+    NOT_UNROLLED
     for (int k = 0; k < FIXED_EACH; k++) {
         const uint8_t *s = scalars + (size_t)min(first + k, count - 1) * 32;
         struct xyzz a, q;
         xyzz_set_inf(&a);
         fe_set_one(&q.zz);
         fe_set_one(&q.zzz);
-NOT_UNROLLED
+    NOT_UNROLLED
         for (int j = 0; j < 32; j++) {
             const uint8_t digit = s[j];
-            if (ANY_LANE(digit != 0)) {
+            if (WARP_ANY(digit != 0)) {
                 const uint8_t *e = table + (size_t)(j * 255 + (digit ? digit - 1 : 0)) * AFF_BYTES;
                 fe_read_const(&q.x, e);
                 fe_read_const(&q.y, e + COORD_BYTES);
-                if (LANES == 1) {
-                    xyzz_add_far(&a, &q);
-                } else {
-                    struct xyzz b = a;
-                    xyzz_add_far(&b, &q);
-                    xyzz_cmov(&a, &b, digit != 0);
-                }
+                struct xyzz b = a;
+                xyzz_add_far(&b, &q);
+                xyzz_cmov(&a, &b, digit != 0);
             }
         }
         sum[k] = a;
@@ -373,7 +367,7 @@ NOT_UNROLLED
         fe_mul(&run, &run, &z);
     }
     fe_inv(&inv, &run);
-NOT_UNROLLED
+    NOT_UNROLLED
     for (int k = FIXED_EACH - 1; k >= 0; k--) {
         struct xyzz a = sum[k];
         const bool inf = fe_is_zero(&a.zz);

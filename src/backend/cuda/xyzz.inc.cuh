@@ -2,11 +2,17 @@
  *
  * Takes  FE     prefix of the coordinate field      LANES  lanes of a warp that share a point: 1 (G1) or 2 (G2)
  * Formulas: add-2008-s, madd-2008-s, dbl-2008-s-1 of the Explicit-Formulas Database for a = 0.
- * With two lanes every lane of the warp must call, converged; the rare cases are then computed by all and kept by those concerned. */
+ * Every lane of the warp must call xyzz_add and xyzz_add_far, converged; the rare cases are then computed by all and kept by those
+ * concerned. */
+/* Does it hold for some lane of the warp?  All lanes must ask, converged.  Rare cases are branched to by whole warps: a function that
+ * lanes leave one by one comes back parted, and nvcc 13.0 keeps loop counters that are the same for all lanes in uniform registers,
+ * which the parts would then advance once each. */
+#define WARP_ANY(condition) __any_sync(0xffffffffu, (condition))
+/* The same where only lanes that share a point go together. */
 #if LANES == 1
 #define ANY_LANE(condition) (condition)
 #else
-#define ANY_LANE(condition) __any_sync(0xffffffffu, (condition))
+#define ANY_LANE(condition) WARP_ANY(condition)
 #endif
 
 struct xyzz {
@@ -72,19 +78,12 @@ static __device__ __forceinline__ void xyzz_dbl(struct xyzz *r)
 /* One copy a kernel, for paths that are rare or short of parallel work. */
 static __device__ __noinline__ void xyzz_dbl_far(struct xyzz *r) { xyzz_dbl(r); }
 
-/* r += q where one of them is infinity or the x are equal, or with two lanes where that holds for some pair of the warp. */
+/* r += q in all cases, without a branch. */
 static __device__ __noinline__ void xyzz_add_rare(struct xyzz *r, const struct xyzz *q)
 {
     const bool q_inf = fe_is_zero(&q->zz), r_inf = fe_is_zero(&r->zz);
-#if LANES == 1
-    if (q_inf) return;
-    if (r_inf) {
-        *r = *q;
-        return;
-    }
-#endif
     fe_t u1, p, s1, d, pp, t;
-    struct xyzz sum, twice = *r;
+    struct xyzz sum, none, twice = *r;
     fe_mul(&u1, &r->x, &q->zz);
     fe_mul(&p, &q->x, &r->zz);
     fe_sub(&p, &p, &u1);
@@ -107,10 +106,9 @@ static __device__ __noinline__ void xyzz_add_rare(struct xyzz *r, const struct x
     fe_sub(&t, &t, &sum.x);
     fe_neg(&s1, &s1);
     fe_dot(&sum.y, &d, &t, &s1, &pp);
-    if (equal_x) { /* also where ZZ = 0 is the sum's own: opposite points */
-        xyzz_set_inf(&sum);
-        xyzz_cmov(&sum, &twice, equal_y);
-    }
+    xyzz_set_inf(&none); /* opposite points */
+    xyzz_cmov(&sum, &none, equal_x && !equal_y);
+    xyzz_cmov(&sum, &twice, equal_x && equal_y);
     xyzz_cmov(&sum, q, r_inf);
     xyzz_cmov(r, &sum, !q_inf);
 }
@@ -124,7 +122,7 @@ static __device__ __forceinline__ void xyzz_add(struct xyzz *r, const struct xyz
     fe_mul(&p, &q->x, &r->zz);
     fe_sub(&p, &p, &u1);
     const bool equal_x = fe_is_zero(&p); /* also where one is infinity with X = 0 */
-    if (ANY_LANE(q_inf || r_inf || equal_x)) {
+    if (WARP_ANY(q_inf || r_inf || equal_x)) {
         struct xyzz sum = *r, other = *q;
         xyzz_add_rare(&sum, &other);
         *r = sum;
