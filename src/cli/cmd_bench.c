@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cuzk/cuzk_bench.h"
 #include "base/clock.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@ static const char help[] =
     "Without: times the operations of which proofs are made at 2^log2 random elements; every result is checked.\n"
     "Compare figures of one run only: machines share cores and change clocks.";
 
-#define STAGES 9
-static const char *const stage_names[STAGES] = { "constraints", "quotient", "MSM A", "MSM B1", "MSM B2", "MSM L", "MSM H", "verification", "total" };
+#define STAGES 10
+static const char *const stage_names[STAGES] = { "witness", "constraints", "quotient", "MSM A", "MSM B1", "MSM B2", "MSM L", "MSM H", "verification", "total" };
 
 static int by_value(const void *a, const void *b)
 {
@@ -24,14 +25,64 @@ static void stages_of(const cuzk_proof *proof, double out[STAGES])
 {
     cuzk_timings tm = CUZK_TIMINGS_INIT;
     cuzk_proof_timings(proof, &tm);
-    out[0] = tm.eval_ms;
-    out[1] = tm.quotient_ms;
-    for (int i = 0; i < 5; i++) out[2 + i] = tm.msm_ms[i];
-    out[7] = tm.verify_ms;
-    out[8] = tm.total_ms;
+    out[0] = tm.witness_ms;
+    out[1] = tm.eval_ms;
+    out[2] = tm.quotient_ms;
+    for (int i = 0; i < 5; i++) out[3 + i] = tm.msm_ms[i];
+    out[8] = tm.verify_ms;
+    out[9] = tm.total_ms;
 }
 
-static int bench_proofs(const char *key_path, const char *witness_path, const char *r1cs_path, unsigned runs)
+/* Proofs at once: as many threads, each making `runs` of them. */
+struct together {
+    cuzk_context *context;
+    const cuzk_key *key;
+    const cuzk_witness *witness;
+    const cuzk_watch *watch;
+    unsigned runs;
+    bool failed;
+    cuzk_error error;
+};
+
+static void *prove_in_turn(void *argument)
+{
+    struct together *g = argument;
+    for (unsigned i = 0; i < g->runs && !g->failed; i++) {
+        cuzk_proof *proof = NULL;
+        g->failed = cuzk_prove(&proof, NULL, g->context, g->key, g->witness, g->watch, &g->error) != CUZK_OK;
+        cuzk_proof_close(proof);
+    }
+    return NULL;
+}
+
+enum { AT_ONCE_MOST = 64 };
+
+/* Out: milliseconds from the first start to the last end, for count * runs proofs.  false: *error tells why. */
+static bool prove_together(double *ms, cuzk_error *error, const struct together *shared, unsigned count)
+{
+    struct together each[AT_ONCE_MOST];
+    pthread_t thread[AT_ONCE_MOST];
+    unsigned started = 0;
+    bool failed = false;
+    const uint64_t start = clock_now_ns();
+    for (; started < count; started++) {
+        each[started] = *shared;
+        if (pthread_create(&thread[started], NULL, prove_in_turn, &each[started]) == 0) continue;
+        snprintf(error->text, sizeof error->text, "no thread for proof %u of %u at once", started + 1, count);
+        error->status = CUZK_NO_MEMORY;
+        failed = true;
+        break;
+    }
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(thread[i], NULL);
+        if (!failed && each[i].failed) *error = each[i].error;
+        failed = failed || each[i].failed;
+    }
+    *ms = clock_ms_since(start);
+    return !failed;
+}
+
+static int bench_proofs(const char *key_path, const char *witness_path, const char *r1cs_path, unsigned runs, unsigned at_once)
 {
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;
@@ -64,6 +115,11 @@ static int bench_proofs(const char *key_path, const char *witness_path, const ch
         for (int s = 0; i > 0 && s < STAGES; s++) ms[(size_t)s * runs + i - 1] = stages[s];
         cuzk_proof_close(proof);
     }
+    watch.progress = NULL; /* one thread may report at a time */
+    const struct together shared = { .context = context, .key = key, .witness = witness, .watch = &watch, .runs = runs, .error = CUZK_ERROR_INIT };
+    double together_ms = 0;
+    if (at_once > 1 && !prove_together(&together_ms, &error, &shared, at_once)) goto failed;
+    const double per_second = at_once > 1 ? 1e3 * at_once * runs / together_ms : 0;
     cuzk_key_describe(key, &info);
     cuzk_context_device(context, &device);
     json_t *rows = json_array();
@@ -82,11 +138,13 @@ static int bench_proofs(const char *key_path, const char *witness_path, const ch
             printf("%-14s %10.2f %10.2f %10.2f\n", stage_names[s], median, v[0], v[runs - 1]);
     }
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:s, s:s, s:i, s:s, s:I, s:f, s:i, s:o}", "status", "OK", "device", device.name, "variant", device.variant, "threads",
+        cli_print_json(json_pack("{s:s, s:s, s:s, s:i, s:s, s:I, s:f, s:i, s:o, s:i, s:f}", "status", "OK", "device", device.name, "variant", device.variant, "threads",
                                  (int)device.threads, "curve", info.curve, "domain", (json_int_t)info.domain_size, "open_ms", open_ms, "runs",
-                                 (int)runs, "stages", rows));
+                                 (int)runs, "stages", rows, "at_once", (int)at_once, "proofs_per_second", per_second));
     else
         json_decref(rows);
+    if (!cli.json && at_once > 1)
+        printf("%u at once: %.2f proofs a second (%u proofs in %.1f ms)\n", at_once, per_second, at_once * runs, together_ms);
     goto out;
 failed:
     exit_code = cli_fail(&error);
@@ -131,9 +189,10 @@ static int bench_operations(const char *curve, unsigned log2, unsigned runs)
 int cmd_bench(int argc, char **argv)
 {
     const char *key_path = NULL, *witness_path = NULL, *r1cs_path = NULL, *curve = "bn254";
-    uint64_t runs = 5, log2 = 16;
+    uint64_t runs = 5, log2 = 16, at_once = 1;
     const struct option_row options[] = {
         { "--runs", OPTION_COUNT, &runs, 1, 1000, "N", "counted runs (default 5), after one that is not counted" },
+        { "--at-once", OPTION_COUNT, &at_once, 1, AT_ONCE_MOST, "N", "then --runs proofs on each of N threads, for proofs a second" },
         { "--curve", OPTION_TEXT, &curve, 0, 0, "C", "of the operations: bn254 (default) or bls12_381" },
         { "--log2", OPTION_COUNT, &log2, 1, 26, "K", "operations at 2^K elements (default 16)" },
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE", "the circuit's constraints (needed with .params)" },
@@ -155,6 +214,6 @@ int cmd_bench(int argc, char **argv)
         FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", key_path);
         return cli_fail_task(&t);
     }
-    return key_path ? bench_proofs(key_path, witness_path, r1cs_path, (unsigned)runs)
+    return key_path ? bench_proofs(key_path, witness_path, r1cs_path, (unsigned)runs, (unsigned)at_once)
                     : bench_operations(curve, (unsigned)log2, (unsigned)runs);
 }

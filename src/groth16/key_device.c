@@ -5,9 +5,19 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#define IDLE_MOST 3 /* streams: each holds device memory */
+
+struct idle_stream {
+    const struct backend *backend;
+    struct device *device;
+    struct stream *stream;
+};
+
 struct key_devices {
     pthread_mutex_t lock; /* held while a key is uploaded, so that it is uploaded once */
     struct key_device *first;
+    struct idle_stream idle[IDLE_MOST];
+    unsigned idle_count;
 };
 
 cuzk_status key_devices_create(struct key_devices **out, struct task *t)
@@ -32,6 +42,7 @@ static void release(struct key_device *k)
 void key_devices_destroy(struct key_devices *d)
 {
     if (d == NULL) return;
+    for (unsigned i = 0; i < d->idle_count; i++) d->idle[i].backend->stream_close(d->idle[i].stream);
     while (d->first != NULL) {
         struct key_device *const k = d->first;
         d->first = k->next;
@@ -156,4 +167,35 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
     pthread_mutex_unlock(&d->lock);
     if (status == CUZK_OK) *out = k;
     return status;
+}
+
+/* -- streams ----------------------------------------------------------------------------------------------------------- */
+
+cuzk_status key_device_stream_take(struct stream **out, struct task *t, const struct groth16_key *key,
+                                   const struct backend *backend, struct device *device)
+{
+    struct key_devices *const d = key->devices;
+
+    *out = NULL;
+    pthread_mutex_lock(&d->lock);
+    for (unsigned i = d->idle_count; *out == NULL && i-- > 0;) {
+        if (d->idle[i].backend != backend || d->idle[i].device != device) continue;
+        *out = d->idle[i].stream;
+        d->idle[i] = d->idle[--d->idle_count];
+    }
+    pthread_mutex_unlock(&d->lock);
+    return *out != NULL ? CUZK_OK : backend->stream_open(out, t, device);
+}
+
+void key_device_stream_give(const struct groth16_key *key, const struct backend *backend, struct device *device,
+                            struct stream *stream)
+{
+    struct key_devices *const d = key->devices;
+    const struct idle_stream entry = { backend, device, stream };
+
+    pthread_mutex_lock(&d->lock);
+    const bool kept = d->idle_count < IDLE_MOST;
+    if (kept) d->idle[d->idle_count++] = entry;
+    pthread_mutex_unlock(&d->lock);
+    if (!kept) backend->stream_close(stream);
 }

@@ -32,4 +32,11 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
                             const struct backend *backend, struct device *device,
                             struct stream *stream) MUST_CHECK;
 
+/** A stream for a proof: one that an earlier proof on the key has given back, whose tables for the key's domain are made, or a new one. */
+cuzk_status key_device_stream_take(struct stream **out, struct task *t, const struct groth16_key *key,
+                                   const struct backend *backend, struct device *device) MUST_CHECK;
+/** After a proof that succeeded: nothing is under way on stream.  Kept, or closed where enough are kept. */
+void key_device_stream_give(const struct groth16_key *key, const struct backend *backend, struct device *device,
+                            struct stream *stream);
+
 #endif

@@ -180,7 +180,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     memset(&ws, 0, sizeof ws);
     TRY_GOTO(out, check_witness(t, key, w));
     TRY_GOTO(out, workspace_take(&ws, t, plan));
-    TRY_GOTO(out, be->stream_open(&stream, t, plan->device));
+    TRY_GOTO(out, key_device_stream_take(&stream, t, key, be, plan->device));
     TRY_GOTO(out, operands_take(&ops, t, key, plan, stream, w, &ws));
     timings->witness_ms = lap(&clock);
 
@@ -202,7 +202,10 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
 out:
-    if (stream != NULL) be->stream_close(stream);
+    if (stream != NULL && status == CUZK_OK)
+        key_device_stream_give(key, be, plan->device, stream);
+    else if (stream != NULL)
+        be->stream_close(stream); /* waits for what is under way in the block */
     be->buffer_give(&ws.block);
     return status;
 }
