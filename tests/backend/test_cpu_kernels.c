@@ -1,4 +1,4 @@
-/* The CPU's tables of operations against one another: portable and mulx/adx, tabled and computed twiddles. */
+/* The CPU's tables of operations against one another: portable, mulx/adx and AVX-512; tabled and computed twiddles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,8 @@
 #include "backend/cpu/cpu_kernels.h"
 #include "support/prng.h"
 
+#include <stdlib.h>
+
 enum { LOG2_MAX = 15, SIZE_MAX_ELEMENTS = 1 << LOG2_MAX };
 
 static struct prng rng;
@@ -16,13 +18,13 @@ static struct fr in[2][SIZE_MAX_ELEMENTS], work[3][SIZE_MAX_ELEMENTS], expected[
 
 struct set {
     const struct curve *curve;
-    const struct cpu_kernels *kernels[2];
+    const struct cpu_kernels *kernels[3];
 };
 
 static const struct set sets[] = {
 #if defined(__x86_64__)
-    { &curve_bn254, { &cpu_bn254_portable, &cpu_bn254_adx } },
-    { &curve_bls12_381, { &cpu_bls12_381_portable, &cpu_bls12_381_adx } },
+    { &curve_bn254, { &cpu_bn254_portable, &cpu_bn254_adx, &cpu_bn254_ifma } },
+    { &curve_bls12_381, { &cpu_bls12_381_portable, &cpu_bls12_381_adx, &cpu_bls12_381_ifma } },
 #else
     { &curve_bn254, { &cpu_bn254_portable } },
     { &curve_bls12_381, { &cpu_bls12_381_portable } },
@@ -78,7 +80,7 @@ static void tables_agree(void **state)
                 random_elements(sets[s].curve, in[1], (size_t)d.size);
                 run(sets[s].kernels[0], &d, sizes[l], what);
                 memcpy(expected, work[0], (size_t)d.size * sizeof *expected);
-                for (int k = 0; k < 2; k++) {
+                for (size_t k = 0; k < ARRAY_COUNT(sets[s].kernels); k++) {
                     if (!sets[s].kernels[k] || !sets[s].kernels[k]->usable()) continue;
                     for (unsigned table_log2 = sizes[l] < NTT_BLOCK_LOG2 ? sizes[l] : NTT_BLOCK_LOG2;
                          table_log2 <= sizes[l]; table_log2++) {
@@ -89,9 +91,58 @@ static void tables_agree(void **state)
             }
 }
 
+/* Sums by every table, over points among which are infinity, equal ones and opposite ones, with scalars full, small and equal. */
+static void sums_agree(void **state)
+{
+    enum { COUNT = 3000 };
+    (void)state;
+    for (size_t s = 0; s < ARRAY_COUNT(sets); s++)
+        for (int group = 0; group < 2; group++)
+            for (int what = 0; what < 3; what++) {
+                const struct curve *c = sets[s].curve;
+                const struct group *g = c->group[group];
+                struct msm_plan plan;
+                struct g_jac sum[2], walk;
+                struct g_aff generator, one;
+                struct task t;
+                task_init(&t);
+                const struct cpu_team team = { &t, NULL, 1 };
+                msm_plan_cpu(&plan, c, (enum group_id)group, COUNT, 1);
+                uint8_t *const points = malloc(COUNT * g->aff_bytes);
+                void *const workspace = aligned_alloc(64, (plan.workspace_bytes + 63) / 64 * 64);
+                assert_true(points && workspace);
+                generator = g->generator;
+                g->jac_from_aff(&walk, &generator);
+                for (size_t i = 0; i < COUNT; i++) {
+                    uint8_t *const p = points + i * g->aff_bytes;
+                    const uint64_t dice = prng_u64(&rng) % 8;
+                    g->jac_to_aff(&one, &walk);
+                    memcpy(p, &one, g->aff_bytes);
+                    if (dice == 0) memset(p, 0, g->aff_bytes);
+                    if (dice > 2) g->jac_add_aff(&walk, &walk, &generator);
+                    if (dice == 3) g->jac_neg(&walk, &walk);
+                }
+                random_elements(c, in[0], COUNT);
+                for (size_t i = 0; i < COUNT && what; i++) {
+                    if (what == 2) in[0][i] = in[0][0];
+                    if (what == 1) memset(&in[0][i].w[1], 0, 24);
+                    if (what == 1) in[0][i].w[0] %= 300;
+                }
+                const struct cpu_msm_args args = { &plan, points, (const uint8_t *)in[0], NULL, workspace };
+                for (size_t k = 0; k < ARRAY_COUNT(sets[s].kernels); k++) {
+                    if (!sets[s].kernels[k] || !sets[s].kernels[k]->usable()) continue;
+                    assert_int_equal(sets[s].kernels[k]->msm[group](&team, &sum[k > 0], &args), CUZK_OK);
+                    assert_true(k == 0 || g->jac_eq(&sum[0], &sum[1]));
+                }
+                assert_false(g->jac_is_inf(&sum[0]));
+                free(points);
+                free(workspace);
+            }
+}
+
 int main(void)
 {
-    const struct CMUnitTest cases[] = { cmocka_unit_test(tables_agree) };
+    const struct CMUnitTest cases[] = { cmocka_unit_test(tables_agree), cmocka_unit_test(sums_agree) };
     prng_init(&rng);
     return cmocka_run_group_tests(cases, NULL, NULL);
 }
