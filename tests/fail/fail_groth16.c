@@ -1,6 +1,7 @@
 /* Every allocation, and every call of the device, fails once while a key is opened and a proof made: the library says so, hands out
  * nothing, holds nothing, and works the next time. */
 #include "support/cm.h"
+#include "backend/fault/blind_backend.h"
 #include "backend/fault/fault_backend.h"
 #include "cuzk/cuzk.h"
 #include "cuzk/cuzk_setup.h"
@@ -100,7 +101,7 @@ static void sweep_device(operation *run, const struct made *m, cuzk_context *con
 static void both(const struct curve *c, cuzk_layout layout, const char *name)
 {
     const struct random_circuit_options o = { c, 30, 2, false };
-    cuzk_context *cpu = context_of("cpu"), *fault = context_of("fault");
+    cuzk_context *cpu = context_of("cpu"), *fault = context_of("fault"), *blind = context_of("blind");
     struct made m = { .curve = c, .layout = layout };
     char file[64];
     struct task t;
@@ -116,6 +117,10 @@ static void both(const struct curve *c, cuzk_layout layout, const char *name)
     sweep_allocations(open_and_prove, &m, cpu);
     sweep_device(setup, &m, fault);
     sweep_device(open_and_prove, &m, fault);
+    sweep_allocations(open_and_prove, &m, blind);
+    sweep_device(open_and_prove, &m, blind);
+    assert_int_equal(blind_bytes_taken(), 0);
+    cuzk_context_destroy(blind);
     cuzk_context_destroy(fault);
     cuzk_context_destroy(cpu);
     random_circuit_fini(&m.circuit);
