@@ -62,32 +62,99 @@ static inline void pw_sbox(struct hash_run *c, fe_t *e, const fe_t *post)
     fifth_power(c, e, post);
 }
 
+/* acc += x * y, 512 bits into 576. */
+static inline void multiply_add(uint64_t acc[9], const fe_t *x, const fe_t *y)
+{
+    uint64_t product[8] = { 0 };
+    unsigned __int128 c;
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        c = 0;
+        UNROLL for (int j = 0; j < 4; j++)
+        {
+            c += (unsigned __int128)x->l[i] * y->l[j] + product[i + j];
+            product[i + j] = (uint64_t)c;
+            c >>= 64;
+        }
+        product[i + 4] = (uint64_t)c;
+    }
+    c = 0;
+    UNROLL for (int i = 0; i < 8; i++)
+    {
+        c += (unsigned __int128)acc[i] + product[i];
+        acc[i] = (uint64_t)c;
+        c >>= 64;
+    }
+    acc[8] += (uint64_t)c;
+}
+
+/* v -= k * p unless that is negative; 320 bits. */
+static inline void subtract_multiple(uint64_t v[5], uint64_t k)
+{
+    const uint64_t p[4] = BLS12_381_FR_P_64;
+    uint64_t d[5], borrow = 0;
+    unsigned __int128 multiple = 0;
+    UNROLL for (int i = 0; i < 5; i++)
+    {
+        multiple += i < 4 ? (unsigned __int128)p[i < 4 ? i : 0] * k : 0;
+        const unsigned __int128 difference = (unsigned __int128)v[i] - (uint64_t)multiple - borrow;
+        d[i] = (uint64_t)difference;
+        borrow = (uint64_t)(difference >> 64) & 1;
+        multiple >>= 64;
+    }
+    const uint64_t keep = 0 - borrow; /* all ones: v was smaller */
+    UNROLL for (int i = 0; i < 5; i++) v[i] = (v[i] & keep) | (d[i] & ~keep);
+}
+
+/* A sum of at most POSEIDON_MAX_WIDTH products, reduced once: 12 p^2 / R + p < 8 p, so three subtractions end it. */
+static void sum_reduce(fe_t *r, uint64_t acc[9])
+{
+    const uint64_t p[4] = BLS12_381_FR_P_64;
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        const uint64_t m = acc[i] * BLS12_381_FR_INV;
+        unsigned __int128 c = 0;
+        UNROLL for (int j = 0; j < 4; j++)
+        {
+            c += (unsigned __int128)m * p[j] + acc[i + j];
+            acc[i + j] = (uint64_t)c;
+            c >>= 64;
+        }
+        UNROLL for (int j = i + 4; j < 9; j++)
+        {
+            c += acc[j];
+            acc[j] = (uint64_t)c;
+            c >>= 64;
+        }
+    }
+    for (uint64_t k = 4; k > 0; k /= 2) subtract_multiple(acc + 4, k);
+    memcpy(r, acc + 4, sizeof *r);
+}
+
 static void pw_mix(struct hash_run *c, fe_t *e, const fe_t *matrix, unsigned width)
 {
-    fe_t mixed[POSEIDON_MAX_WIDTH], product;
+    fe_t mixed[POSEIDON_MAX_WIDTH];
     (void)c;
     for (unsigned j = 0; j < width; j++) {
-        fe_mul(&mixed[j], &e[0], &matrix[j]);
-        for (unsigned i = 1; i < width; i++) {
-            fe_mul(&product, &e[i], &matrix[i * width + j]);
-            fe_add(&mixed[j], &mixed[j], &product);
-        }
+        uint64_t acc[9] = { 0 };
+        for (unsigned i = 0; i < width; i++) multiply_add(acc, &e[i], &matrix[i * width + j]);
+        sum_reduce(&mixed[j], acc);
     }
     memcpy(e, mixed, width * sizeof *e);
 }
 
 static void pw_sparse(struct hash_run *c, fe_t *e, const fe_t *row, const fe_t *column, unsigned width)
 {
-    fe_t first, product;
+    uint64_t acc[9] = { 0 };
     (void)c;
-    fe_mul(&first, &e[0], &row[0]);
+    multiply_add(acc, &e[0], &row[0]);
     for (unsigned j = 1; j < width; j++) {
-        fe_mul(&product, &e[j], &row[j]);
-        fe_add(&first, &first, &product);
+        fe_t product;
+        multiply_add(acc, &e[j], &row[j]);
         fe_mul(&product, &e[0], &column[j - 1]);
         fe_add(&e[j], &e[j], &product);
     }
-    e[0] = first;
+    sum_reduce(&e[0], acc);
 }
 
 static inline void pw_output(struct hash_run *c, const fe_t *e, unsigned width)
