@@ -1,0 +1,330 @@
+/* A kind with synthesis and many parts through the real threads: carries, parts on several lanes, wrong parts, a payload that is only
+ * on disk, resumption with the parts that the journal has.  The "proof" of a part is a digest; no curve is involved. */
+#include "support/cm.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/job_kind.h"
+#include "hash/sha256.h"
+#include "support/prng.h"
+#include "support/temp_folder.h"
+#include <pthread.h>
+
+#define PARTS 10
+
+static struct temp_folder folder;
+static atomic_uint carries, keys, synthesised, proved, wrong;
+static atomic_uint wrong_in, work_us;
+
+/* -- the kind ----------------------------------------------------------------------------------------------------------- */
+
+static cuzk_status parts_measure(struct task *t, struct circuit *c, const struct place *place)
+{
+    (void)t;
+    (void)place;
+    c->key_bytes.of[BYTES_HEAP] = 1000;
+    c->synthesis_bytes.of[BYTES_HEAP] = 500;
+    c->carry_bytes.of[BYTES_HEAP] = 400;
+    c->prove_bytes.of[BYTES_HEAP] = 300;
+    return CUZK_OK;
+}
+
+static cuzk_status parts_load(struct task *t, void **key, struct bytes *bytes, const struct circuit *c)
+{
+    (void)t;
+    *bytes = c->key_bytes;
+    *key = malloc(1);
+    atomic_fetch_add(&keys, 1);
+    return CUZK_OK;
+}
+
+static void parts_unload(void *key)
+{
+    free(key);
+    atomic_fetch_sub(&keys, 1);
+}
+
+static cuzk_status parts_validate(struct task *t, unsigned *part_count, const struct circuit *c,
+                                  struct span parameters, struct span payload)
+{
+    (void)c;
+    (void)parameters;
+    if (payload.size == 0) return FAIL(t, CUZK_MALFORMED, "an empty payload");
+    *part_count = PARTS;
+    return CUZK_OK;
+}
+
+static void digest_of(uint8_t out[32], struct span payload, unsigned part)
+{
+    struct sha256 h;
+
+    sha256_init(&h);
+    sha256_update(&h, &part, sizeof part);
+    sha256_update(&h, payload.data, payload.size);
+    sha256_final(&h, out);
+}
+
+static cuzk_status parts_synthesise(struct task *t, void **carry, const struct part_input *in)
+{
+    (void)t;
+    *carry = malloc(32);
+    if (*carry == NULL) abort();
+    digest_of(*carry, in->payload, in->part);
+    atomic_fetch_add(&carries, 1);
+    atomic_fetch_add(&synthesised, 1);
+    usleep(atomic_load(&work_us));
+    return CUZK_OK;
+}
+
+static void parts_carry_free(void *carry)
+{
+    free(carry);
+    atomic_fetch_sub(&carries, 1);
+}
+
+static cuzk_status parts_prove(struct task *t, struct part_output *out, const struct part_input *in,
+                               void *carry, const struct place *place, const struct bytes *granted)
+{
+    (void)place;
+    if (in->payload.size != 0 || granted->of[BYTES_HEAP] != 300)
+        return FAIL(t, CUZK_INTERNAL, "not what was agreed");
+    for (unsigned i = 0; i < 10; i++) {
+        usleep(atomic_load(&work_us) / 10);
+        TRY(task_poll(t));
+    }
+    out->proof = malloc(32);
+    if (out->proof == NULL) abort();
+    memcpy(out->proof, carry, 32);
+    out->proof_bytes = 32;
+    const unsigned n = atomic_fetch_add(&proved, 1) + 1, every = atomic_load(&wrong_in);
+    if (every != 0 && n % every == 0) {
+        out->proof[7] ^= 1;
+        atomic_fetch_add(&wrong, 1);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status parts_verify(struct task *t, const struct part_output *out, const struct part_input *in,
+                                void *carry)
+{
+    (void)in;
+    return memcmp(out->proof, carry, 32) == 0 ? CUZK_OK : FAIL(t, CUZK_PROOF_INVALID, "wrong");
+}
+
+static cuzk_status parts_assemble(struct task *t, struct part_output *out, const struct circuit *c,
+                                  const struct part_output *parts, unsigned part_count)
+{
+    (void)t;
+    (void)c;
+    out->proof = malloc(32 * part_count);
+    if (out->proof == NULL) abort();
+    for (unsigned i = 0; i < part_count; i++) memcpy(out->proof + 32 * i, parts[i].proof, 32);
+    out->proof_bytes = 32 * part_count;
+    return CUZK_OK;
+}
+
+static const struct job_kind kind_parts = {
+    .name = "parts",
+    .durable = true,
+    .has_synthesis = true,
+    .measure = parts_measure,
+    .load = parts_load,
+    .unload = parts_unload,
+    .validate = parts_validate,
+    .synthesise = parts_synthesise,
+    .carry_free = parts_carry_free,
+    .prove = parts_prove,
+    .verify = parts_verify,
+    .assemble = parts_assemble,
+};
+static const struct engine_circuit circuit = { "parts-10", &kind_parts, "no file", NULL, true };
+
+/* -- the tests ---------------------------------------------------------------------------------------------------------- */
+
+static struct engine *open_engine(unsigned lanes, bool durable)
+{
+    struct engine_options o = ENGINE_DEFAULTS;
+    struct engine *e = NULL;
+    struct task t;
+
+    o.circuits = &circuit;
+    o.circuit_count = 1;
+    o.lane_count = lanes;
+    o.threads = 1;
+    o.queue_most_bytes = 1000000;
+    o.heap_bytes = o.queue_most_bytes + 1000 + 400 * 6 + 500 * 4 +
+                   100000; /* room for a few parts at a time, and a payload */
+    o.cancel_when_alone = true;
+    o.lane_strikes_most = 0; /* wrong parts by the dozen must not close lanes here */
+    if (durable) o.data_folder = folder.path;
+    task_init(&t);
+    if (engine_open(&e, &t, &o) != CUZK_OK) {
+        fprintf(stderr, "%s\n", t.error.text);
+        abort();
+    }
+    return e;
+}
+
+/* The payload of job number n: its bytes are n, n, n, ... */
+static void submit(struct engine *e, unsigned n, enum job_priority p, struct job_answer *a)
+{
+    struct engine_request r = {
+        .request_id = "", .circuit = circuit.name, .priority = p, .payload_bytes = 1000 + n
+    };
+    struct task t;
+
+    r.payload = malloc(r.payload_bytes);
+    if (r.payload == NULL) abort();
+    memset(r.payload, (int)(n & 0xff), r.payload_bytes);
+    task_init(&t);
+    assert_int_equal(engine_submit_wait(e, &t, &r, a), CUZK_OK);
+    assert_int_equal(a->status, CUZK_OK);
+    job_answer_free(a);
+}
+
+static void must_be_done(struct engine *e, const char *id, unsigned n)
+{
+    uint8_t payload[4096], expected[32];
+    struct job_answer a;
+
+    engine_await_wait(e, id, 0, &a);
+    if (a.end != JOB_DONE) fprintf(stderr, "%d %s\n", a.status, a.error_text);
+    assert_int_equal(a.end, JOB_DONE);
+    assert_int_equal(a.proof.size, 32 * PARTS);
+    memset(payload, (int)(n & 0xff), 1000 + n);
+    for (unsigned i = 0; i < PARTS; i++) {
+        digest_of(expected, span_of(payload, 1000 + n), i);
+        assert_memory_equal(a.proof.data + 32 * i, expected, 32);
+    }
+    job_answer_free(&a);
+}
+
+static void many_jobs_of_many_parts(void **state)
+{
+    enum { N = 60 };
+    struct engine *e = open_engine(4, false);
+    char id[N][JOB_ID_BYTES];
+    struct job_answer a;
+    (void)state;
+
+    atomic_store(&wrong_in, 40);
+    atomic_store(&work_us, 200);
+    for (unsigned i = 0; i < N; i++) {
+        submit(e, i, 1 + i % 4, &a);
+        memcpy(id[i], a.job_id, JOB_ID_BYTES);
+    }
+    for (unsigned i = 0; i < N; i++) must_be_done(e, id[i], i);
+    engine_close(e, 1000);
+    printf("%u jobs of %u parts: %u proofs of parts, %u of them wrong and thrown away\n", N, PARTS,
+           atomic_load(&proved), atomic_load(&wrong));
+    assert_true(atomic_load(&wrong) > 0);
+    assert_int_equal(atomic_load(&proved), N * PARTS + atomic_load(&wrong));
+    assert_int_equal(atomic_load(&synthesised), N * PARTS); /* another attempt uses the carry again */
+    assert_int_equal(atomic_load(&carries), 0);
+    assert_int_equal(atomic_load(&keys), 0);
+    atomic_store(&wrong_in, 0);
+}
+
+/* Closed in the middle of a job, at once: the parts that were done are not done again. */
+static void parts_are_resumed(void **state)
+{
+    enum { N = 6 };
+    struct engine *e = open_engine(2, true);
+    char id[N][JOB_ID_BYTES];
+    struct job_answer a;
+    (void)state;
+
+    atomic_store(&work_us, 4000);
+    atomic_store(&proved, 0);
+    for (unsigned i = 0; i < N; i++) {
+        submit(e, i, JOB_NORMAL, &a);
+        memcpy(id[i], a.job_id, JOB_ID_BYTES);
+    }
+    usleep(100000);
+    engine_close(e, 0);
+    const unsigned before = atomic_load(&proved);
+    assert_int_equal(atomic_load(&carries), 0);
+    e = open_engine(2, true);
+    for (unsigned i = 0; i < N; i++) must_be_done(e, id[i], i);
+    engine_close(e, 1000);
+    const unsigned all = atomic_load(&proved);
+    printf("%u parts proved before the restart, %u in all, of %u\n", before, all, N * PARTS);
+    assert_true(before > 0 && before < N * PARTS);
+    assert_true(all >= N * PARTS &&
+                all <= N * PARTS + 2); /* what ran while it was stopped may count twice: one a lane */
+    assert_int_equal(atomic_load(&carries), 0);
+}
+
+struct told {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    unsigned count;
+    cuzk_status status;
+    enum job_end end;
+};
+
+static void on_told(void *context, const struct job_answer *a)
+{
+    struct told *t = context;
+
+    pthread_mutex_lock(&t->lock);
+    t->count++;
+    t->status = a->status;
+    t->end = a->end;
+    pthread_cond_signal(&t->cond);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* The last waiter leaves: the job is cancelled while its parts run, and all it held comes back. */
+static void nobody_waits_any_more(void **state)
+{
+    struct engine *e = open_engine(2, false);
+    struct told t = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+    struct job_answer a, b;
+    (void)state;
+
+    atomic_store(&work_us, 20000);
+    submit(e, 1, JOB_LOW, &a);
+    engine_await(e, a.job_id, 0, on_told, &t);
+    usleep(30000);
+    engine_leave(e, a.job_id, on_told, &t);
+    pthread_mutex_lock(&t.lock);
+    while (t.count == 0) pthread_cond_wait(&t.cond, &t.lock);
+    pthread_mutex_unlock(&t.lock);
+    assert_int_equal(t.status, CUZK_CANCELLED);
+    assert_int_equal(t.end, JOB_UNFINISHED);
+    engine_await_wait(e, a.job_id, 0, &b);
+    assert_int_equal(b.end, JOB_CANCELLED);
+    assert_true(b.was_running);
+    job_answer_free(&b);
+    atomic_store(&work_us, 100);
+    submit(e, 2, JOB_LOW, &a);
+    must_be_done(e, a.job_id, 2);
+    engine_close(e, 1000);
+    assert_int_equal(t.count, 1);
+    assert_int_equal(atomic_load(&carries), 0);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    log_setup(LOG_ERROR, LOG_TEXT);
+    temp_folder_create(&folder);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_folder_remove(&folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_jobs_of_many_parts),
+        cmocka_unit_test(parts_are_resumed),
+        cmocka_unit_test(nobody_waits_any_more),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
