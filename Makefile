@@ -7,7 +7,7 @@
 #   make format    clang-format over all sources
 #   make clean     removes build/
 CUZK_WERROR ?= OFF
-CUZK_CUDA   ?= AUTO
+CUZK_CUDA   ?= OFF
 PREFIX      ?= /usr/local
 
 launcher := $(shell command -v ccache 2>/dev/null)

@@ -387,7 +387,7 @@ static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct
 const struct backend backend_cpu = {
     .name = "cpu",
 #if defined(__x86_64__)
-    .targets = "mulx/adx, portable",
+    .targets = "avx512-ifma, mulx/adx, portable",
 #else
     .targets = "portable",
 #endif
