@@ -146,8 +146,8 @@ typedef struct cuzk_porep_key_info {
     int development; /* 1: an insecure key made by cuzk setup --dev */
     int checked;     /* 1: its digest is that of parameters.json, or it passed cuzk_key_check before */
 } cuzk_porep_key_info;
-#define CUZK_POREP_KEY_INFO_INIT                            \
-    {                                                       \
+#define CUZK_POREP_KEY_INFO_INIT                               \
+    {                                                          \
         sizeof(cuzk_porep_key_info), NULL, 0, 0, 0, 0, 0, 0, 0 \
     }
 CUZK_API void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_info *out);
