@@ -8,9 +8,9 @@
 
 /* Set by the common options before a command runs. */
 struct cli {
-    bool json;        /* one JSON object on standard output instead of text */
-    bool quiet;       /* no progress, no warnings */
-    uint64_t threads; /* 0: one a usable CPU */
+    bool json;           /* one JSON object on standard output instead of text */
+    bool quiet;          /* no progress, no warnings */
+    uint64_t threads;    /* 0: one a usable CPU */
     const char *backend; /* NULL: cpu, or cuda where a device is named */
     uint64_t device;     /* CLI_NO_DEVICE: none was named */
 };
@@ -26,11 +26,16 @@ extern struct cli cli;
     }
 
 /* Rows of the commands that can prove on a card. */
-#define CLI_DEVICE_OPTIONS                                                                                   \
-    { "--backend", OPTION_TEXT, &cli.backend, 0, 0, "B",                                                     \
-      "cpu (default) or cuda; never another than the one named" },                                           \
-    {                                                                                                        \
-        "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'"             \
+#define CLI_DEVICE_OPTIONS                                                                       \
+    { "--backend",                                                                               \
+      OPTION_TEXT,                                                                               \
+      &cli.backend,                                                                              \
+      0,                                                                                         \
+      0,                                                                                         \
+      "B",                                                                                       \
+      "cpu (default) or cuda; never another than the one named" },                               \
+    {                                                                                            \
+        "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'" \
     }
 
 /** Prints the error (text to standard error, and an object to standard output with --json); returns its exit code. */
