@@ -23,7 +23,8 @@ static bool next_piece(void *context, struct span *piece)
     return true;
 }
 
-static cuzk_status decode(struct task *t, struct submit *out, const uint8_t *data, size_t size, const uint8_t sizes[PIECE_SIZES], bool in_prove)
+static cuzk_status decode(struct task *t, struct submit *out, const uint8_t *data, size_t size,
+                          const uint8_t sizes[PIECE_SIZES], bool in_prove)
 {
     struct pieces p = { .at = data, .left = size };
     struct wire_reader r;
@@ -51,9 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size -= PIECE_SIZES + 1;
     const cuzk_status status = decode(&ta, &a, message, size, data, in_prove);
     if (status != ta.error.status || (status != CUZK_OK && ta.error.text[0] == '\0')) abort();
-    if (decode(&tb, &b, message, size, whole, in_prove) != status || strcmp(ta.error.text, tb.error.text) != 0) abort();
+    if (decode(&tb, &b, message, size, whole, in_prove) != status ||
+        strcmp(ta.error.text, tb.error.text) != 0)
+        abort();
     if (status == CUZK_OK) {
-        if (strlen(a.request_id) >= SUBMIT_REQUEST_ID_BYTES || strlen(a.circuit) >= SUBMIT_CIRCUIT_BYTES) abort();
+        if (strlen(a.request_id) >= SUBMIT_REQUEST_ID_BYTES || strlen(a.circuit) >= SUBMIT_CIRCUIT_BYTES)
+            abort();
         if (strcmp(a.request_id, b.request_id) != 0 || strcmp(a.circuit, b.circuit) != 0) abort();
         same_bytes(a.vanilla_proof, a.vanilla_proof_bytes, b.vanilla_proof, b.vanilla_proof_bytes, size);
         same_bytes(a.witness, a.witness_bytes, b.witness, b.witness_bytes, size);

@@ -10,9 +10,10 @@
 
 #define LOOK_MS 500 /* between two looks at a job's progress */
 
-static const char submit_help[] =
-    "Gives cuzkd a job: the witness of a circuit that its configuration names.  Prints the job's id and ends; with --wait, or where\n"
-    "PROOF is given, it waits for the end and writes the proof.  A job goes on when this program is stopped; cuzk await takes it up.";
+static const char submit_help[] = "Gives cuzkd a job: the witness of a circuit that its configuration names. "
+                                  " Prints the job's id and ends; with --wait, or where\n"
+                                  "PROOF is given, it waits for the end and writes the proof.  A job goes on "
+                                  "when this program is stopped; cuzk await takes it up.";
 static const char await_help[] = "Waits for a job and writes its proof: as snarkjs does, PROOF and PUBLIC.";
 static const char cancel_help[] = "Ends a job without a proof.";
 
@@ -37,7 +38,8 @@ static cuzk_status write_member(struct task *t, const json_t *result, const char
 }
 
 /* The public inputs first: where the proof stands, they stand too.  A kind without JSON gives the proof's bytes. */
-static cuzk_status write_result(struct task *t, const Cuzk__V1__AwaitProofResponse *r, const char *proof_path, const char *public_path)
+static cuzk_status write_result(struct task *t, const Cuzk__V1__AwaitProofResponse *r, const char *proof_path,
+                                const char *public_path)
 {
     if (!proof_path) return CUZK_OK;
     if (!r->result_json[0]) return mapfile_write(t, proof_path, r->proof.data, r->proof.len, 0644);
@@ -49,24 +51,29 @@ static cuzk_status write_result(struct task *t, const Cuzk__V1__AwaitProofRespon
     return status;
 }
 
-static cuzk_status report_end(struct task *t, const Cuzk__V1__AwaitProofResponse *r, const char *proof_path, const char *public_path)
+static cuzk_status report_end(struct task *t, const Cuzk__V1__AwaitProofResponse *r, const char *proof_path,
+                              const char *public_path)
 {
     switch (r->status) {
-    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED: break;
+    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED:
+        break;
     case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED:
         return FAIL(t, status_named(r->error_code), "the job failed: %s", r->error_message);
-    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__CANCELLED: return FAIL(t, CUZK_CANCELLED, "the job was cancelled");
-    default: return FAIL(t, CUZK_DEADLINE, "the job %s is not finished yet", r->job_id);
+    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__CANCELLED:
+        return FAIL(t, CUZK_CANCELLED, "the job was cancelled");
+    default:
+        return FAIL(t, CUZK_DEADLINE, "the job %s is not finished yet", r->job_id);
     }
     TRY(write_result(t, r, proof_path, public_path));
     if (cli.json) {
-        cli_print_json(json_pack("{s:s, s:s, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "status", "OK", "job", r->job_id, "attempts",
-                                 (json_int_t)r->attempts, "timings_ms", "queue", (json_int_t)r->queue_wait_ms, "key",
-                                 (json_int_t)r->srs_load_ms, "synthesis", (json_int_t)r->synthesis_ms, "prove",
-                                 (json_int_t)r->gpu_compute_ms, "total", (json_int_t)r->total_ms));
+        cli_print_json(json_pack("{s:s, s:s, s:I, s:{s:I, s:I, s:I, s:I, s:I}}", "status", "OK", "job",
+                                 r->job_id, "attempts", (json_int_t)r->attempts, "timings_ms", "queue",
+                                 (json_int_t)r->queue_wait_ms, "key", (json_int_t)r->srs_load_ms, "synthesis",
+                                 (json_int_t)r->synthesis_ms, "prove", (json_int_t)r->gpu_compute_ms, "total",
+                                 (json_int_t)r->total_ms));
     } else if (!cli.quiet) {
-        printf("job %s: proved and verified in %" PRIu64 " ms (waited %" PRIu64 ", key %" PRIu64 ", synthesis %" PRIu64
-               ", proving %" PRIu64 ")\n",
+        printf("job %s: proved and verified in %" PRIu64 " ms (waited %" PRIu64 ", key %" PRIu64
+               ", synthesis %" PRIu64 ", proving %" PRIu64 ")\n",
                r->job_id, r->total_ms, r->queue_wait_ms, r->srs_load_ms, r->synthesis_ms, r->gpu_compute_ms);
     }
     return CUZK_OK;
@@ -79,14 +86,15 @@ static void show_job(const char *job_id)
     ProtobufCMessage *answer;
     Cuzk__V1__GetStatusRequest q = CUZK__V1__GET_STATUS_REQUEST__INIT;
     task_init(&t);
-    if (client_call(&t, &answer, "GetStatus", &q.base, &cuzk__v1__get_status_response__descriptor) != CUZK_OK) return;
+    if (client_call(&t, &answer, "GetStatus", &q.base, &cuzk__v1__get_status_response__descriptor) != CUZK_OK)
+        return;
     const Cuzk__V1__GetStatusResponse *s = (const void *)answer;
     const char *end = isatty(STDERR_FILENO) ? "\033[K\r" : "\n";
     for (size_t i = 0; i < s->n_jobs; i++) {
         const Cuzk__V1__JobStatus *j = s->jobs[i];
         if (strcmp(j->job_id, job_id)) continue;
-        fprintf(stderr, "%s: %s, %u of %u parts, %.1f s%s", j->circuit_id, j->started ? "proving" : "waiting", j->partitions_done,
-                j->total_partitions, (double)j->age_ms / 1000, end);
+        fprintf(stderr, "%s: %s, %u of %u parts, %.1f s%s", j->circuit_id, j->started ? "proving" : "waiting",
+                j->partitions_done, j->total_partitions, (double)j->age_ms / 1000, end);
     }
     protobuf_c_message_free_unpacked(answer, NULL);
 }
@@ -110,7 +118,8 @@ static cuzk_status wait_job(struct task *t, ProtobufCMessage **answer, const cha
     }
 }
 
-static cuzk_status wait_and_report(struct task *t, const char *job_id, const char *proof_path, const char *public_path)
+static cuzk_status wait_and_report(struct task *t, const char *job_id, const char *proof_path,
+                                   const char *public_path)
 {
     ProtobufCMessage *answer = NULL;
     TRY(wait_job(t, &answer, job_id));
@@ -132,8 +141,8 @@ static cuzk_status parse_priority(struct task *t, const char *text, Cuzk__V1__Pr
     return FAIL(t, CUZK_INVALID_ARGUMENT, "--priority is low, normal, high or critical, not '%s'", text);
 }
 
-static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *witness_path, bool wait, const char *proof_path,
-                          const char *public_path)
+static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *witness_path,
+                          bool wait, const char *proof_path, const char *public_path)
 {
     struct mapfile witness = { 0 };
     ProtobufCMessage *answer = NULL;
@@ -141,13 +150,14 @@ static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const
     TRY_GOTO(out, mapfile_open(&witness, t, witness_path));
     q->witness.data = (uint8_t *)(uintptr_t)witness.bytes.data;
     q->witness.len = witness.bytes.size;
-    TRY_GOTO(out, client_call(t, &answer, "SubmitProof", &q->base, &cuzk__v1__submit_proof_response__descriptor));
+    TRY_GOTO(out,
+             client_call(t, &answer, "SubmitProof", &q->base, &cuzk__v1__submit_proof_response__descriptor));
     const Cuzk__V1__SubmitProofResponse *r = (const void *)answer;
     if (wait) {
         TRY_GOTO(out, wait_and_report(t, r->job_id, proof_path, public_path));
     } else if (cli.json) {
-        cli_print_json(json_pack("{s:s, s:s, s:I, s:b}", "status", "OK", "job", r->job_id, "jobs_ahead", (json_int_t)r->queue_position,
-                                 "joined", (int)r->joined));
+        cli_print_json(json_pack("{s:s, s:s, s:I, s:b}", "status", "OK", "job", r->job_id, "jobs_ahead",
+                                 (json_int_t)r->queue_position, "joined", (int)r->joined));
     } else {
         printf("%s\n", r->job_id);
     }
@@ -159,15 +169,19 @@ out:
 
 int cmd_submit(int argc, char **argv)
 {
-    const char *circuit = NULL, *witness = NULL, *proof = NULL, *public_inputs = NULL, *priority = "normal", *request_id = "";
+    const char *circuit = NULL, *witness = NULL, *proof = NULL, *public_inputs = NULL, *priority = "normal",
+               *request_id = "";
     bool wait = false, durable = false;
     uint64_t deadline_ms = 0;
     const struct option_row options[] = {
         { "--wait", OPTION_FLAG, &wait, 0, 0, NULL, "wait for the end" },
         { "--priority", OPTION_TEXT, &priority, 0, 0, "P", "low, normal (default), high or critical" },
-        { "--request-id", OPTION_TEXT, &request_id, 0, 0, "ID", "your own name: the same name and witness again give the same job" },
-        { "--deadline-ms", OPTION_COUNT, &deadline_ms, 1, 604800000, "N", "when it is needed, from now: orders it among its like" },
-        { "--durable", OPTION_FLAG, &durable, 0, 0, NULL, "keep the witness on the daemon's disk until the end: survives a crash" },
+        { "--request-id", OPTION_TEXT, &request_id, 0, 0, "ID",
+          "your own name: the same name and witness again give the same job" },
+        { "--deadline-ms", OPTION_COUNT, &deadline_ms, 1, 604800000, "N",
+          "when it is needed, from now: orders it among its like" },
+        { "--durable", OPTION_FLAG, &durable, 0, 0, NULL,
+          "keep the witness on the daemon's disk until the end: survives a crash" },
         CLIENT_OPTIONS,
     };
     const struct operand_row operands[] = {
@@ -179,7 +193,8 @@ int cmd_submit(int argc, char **argv)
     };
     struct task t;
     int exit_code;
-    if (!client_begin(&t, &exit_code, argc, argv, submit_help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)))
+    if (!client_begin(&t, &exit_code, argc, argv, submit_help, options, ARRAY_COUNT(options), operands,
+                      ARRAY_COUNT(operands)))
         return exit_code;
     Cuzk__V1__SubmitProofRequest q = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
     q.request_id = (char *)(uintptr_t)request_id;
@@ -203,7 +218,8 @@ int cmd_await(int argc, char **argv)
     };
     struct task t;
     int exit_code;
-    if (!client_begin(&t, &exit_code, argc, argv, await_help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)))
+    if (!client_begin(&t, &exit_code, argc, argv, await_help, options, ARRAY_COUNT(options), operands,
+                      ARRAY_COUNT(operands)))
         return exit_code;
     return client_end(&t, wait_and_report(&t, job, proof, public_inputs));
 }
@@ -212,19 +228,26 @@ int cmd_cancel(int argc, char **argv)
 {
     const char *job = NULL;
     const struct option_row options[] = { CLIENT_OPTIONS };
-    const struct operand_row operands[] = { CLIENT_ADDRESS, { "JOB", &job, false, "the id that cuzk submit printed" } };
+    const struct operand_row operands[] = { CLIENT_ADDRESS,
+                                            { "JOB", &job, false, "the id that cuzk submit printed" } };
     struct task t;
     int exit_code;
-    if (!client_begin(&t, &exit_code, argc, argv, cancel_help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)))
+    if (!client_begin(&t, &exit_code, argc, argv, cancel_help, options, ARRAY_COUNT(options), operands,
+                      ARRAY_COUNT(operands)))
         return exit_code;
     ProtobufCMessage *answer;
     Cuzk__V1__CancelProofRequest q = CUZK__V1__CANCEL_PROOF_REQUEST__INIT;
     q.job_id = (char *)(uintptr_t)job;
-    const cuzk_status status = client_call(&t, &answer, "CancelProof", &q.base, &cuzk__v1__cancel_proof_response__descriptor);
+    const cuzk_status status =
+        client_call(&t, &answer, "CancelProof", &q.base, &cuzk__v1__cancel_proof_response__descriptor);
     if (status == CUZK_OK) {
-        const bool was_running = ((const Cuzk__V1__CancelProofResponse *)(const void *)answer)->was_running != 0;
-        if (cli.json) cli_print_json(json_pack("{s:s, s:s, s:b}", "status", "OK", "job", job, "was_running", (int)was_running));
-        else if (!cli.quiet) printf("cancelled; it %s\n", was_running ? "was running" : "was not running");
+        const bool was_running =
+            ((const Cuzk__V1__CancelProofResponse *)(const void *)answer)->was_running != 0;
+        if (cli.json)
+            cli_print_json(
+                json_pack("{s:s, s:s, s:b}", "status", "OK", "job", job, "was_running", (int)was_running));
+        else if (!cli.quiet)
+            printf("cancelled; it %s\n", was_running ? "was running" : "was not running");
         protobuf_c_message_free_unpacked(answer, NULL);
     }
     return client_end(&t, status);

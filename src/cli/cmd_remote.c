@@ -13,7 +13,8 @@ int cmd_remote(int argc, char **argv)
     char path[PATH_MAX + sizeof name];
     struct task t;
     task_init(&t);
-    char **arguments = calloc((size_t)argc + 2, sizeof *arguments); /* the program, the command's name, the rest, NULL */
+    char **arguments =
+        calloc((size_t)argc + 2, sizeof *arguments); /* the program, the command's name, the rest, NULL */
     if (!arguments) {
         FAIL(&t, CUZK_NO_MEMORY, "no memory for the arguments");
         return cli_fail_task(&t);
@@ -27,7 +28,9 @@ int cmd_remote(int argc, char **argv)
     execv(path, arguments);
     const int error = errno;
     free(arguments);
-    FAIL(&t, CUZK_UNSUPPORTED, "cuzk %s needs %s, which cannot be started: %s", argv[0], path, strerror(error));
-    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL, "build cuzk where the packages of gRPC are (tools/setup build installs them)");
+    FAIL(&t, CUZK_UNSUPPORTED, "cuzk %s needs %s, which cannot be started: %s", argv[0], path,
+         strerror(error));
+    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
+                    "build cuzk where the packages of gRPC are (tools/setup build installs them)");
     return cli_fail_task(&t);
 }

@@ -19,7 +19,8 @@ struct row {
     const char *help;
 };
 static const struct row rows[CONFIG_COUNT] = {
-#define X(id, table, key, kind, flag, standard, least, most, help) [CONFIG_##id] = { table, key, KIND_##kind, flag, standard, least, most, help },
+#define X(id, table, key, kind, flag, standard, least, most, help) \
+    [CONFIG_##id] = { table, key, KIND_##kind, flag, standard, least, most, help },
 #include "server/config.def"
 #undef X
 };
@@ -27,8 +28,16 @@ static const struct row rows[CONFIG_COUNT] = {
 static const struct unit {
     const char *name;
     uint64_t factor;
-} byte_units[] = { { "", 1 }, { "B", 1 }, { "KiB", 1ull << 10 }, { "MiB", 1ull << 20 }, { "GiB", 1ull << 30 }, { "TiB", 1ull << 40 },
-                   { "KB", 1000 }, { "MB", 1000000 }, { "GB", 1000000000 }, { "TB", 1000000000000 } },
+} byte_units[] = { { "", 1 },
+                   { "B", 1 },
+                   { "KiB", 1ull << 10 },
+                   { "MiB", 1ull << 20 },
+                   { "GiB", 1ull << 30 },
+                   { "TiB", 1ull << 40 },
+                   { "KB", 1000 },
+                   { "MB", 1000000 },
+                   { "GB", 1000000000 },
+                   { "TB", 1000000000000 } },
   time_units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 } };
 
 /* Where a value stands: in a file's line, or (line 0) in a flag. */
@@ -40,8 +49,10 @@ struct origin {
 
 static cuzk_status fail_at(struct task *t, const struct origin *o, const char *what, const char *advice)
 {
-    if (o->line) FAIL(t, CUZK_INVALID_ARGUMENT, "line %u: %s %s", o->line, o->name, what);
-    else FAIL(t, CUZK_INVALID_ARGUMENT, "%s %s", o->name, what);
+    if (o->line)
+        FAIL(t, CUZK_INVALID_ARGUMENT, "line %u: %s %s", o->line, o->name, what);
+    else
+        FAIL(t, CUZK_INVALID_ARGUMENT, "%s %s", o->name, what);
     task_fail_place(t, o->path, ERROR_NO_OFFSET, o->name, advice);
     return CUZK_INVALID_ARGUMENT;
 }
@@ -87,7 +98,8 @@ static bool parse_number(const struct row *row, const char *text, uint64_t *out)
 
 static const char *form_of(const struct row *row, char out[160])
 {
-    static const char *const forms[] = { [KIND_COUNT] = "a whole number", [KIND_BYTES] = "a size like \"256MiB\"",
+    static const char *const forms[] = { [KIND_COUNT] = "a whole number",
+                                         [KIND_BYTES] = "a size like \"256MiB\"",
                                          [KIND_TIME] = "a time like \"500ms\", \"30s\", \"5m\" or \"24h\"" };
     char least[32], most[32];
     snprintf(least, sizeof least, "%" PRIu64 "%s", row->least, row->kind == KIND_TIME ? "ms" : "");
@@ -97,8 +109,8 @@ static const char *form_of(const struct row *row, char out[160])
     return out;
 }
 
-static cuzk_status set_number(struct config *c, struct task *t, enum config_id id, const struct origin *o, bool valid, uint64_t number,
-                              const char *shown)
+static cuzk_status set_number(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                              bool valid, uint64_t number, const char *shown)
 {
     const struct row *row = &rows[id];
     if (valid && number >= row->least && number <= row->most) {
@@ -111,7 +123,8 @@ static cuzk_status set_number(struct config *c, struct task *t, enum config_id i
 }
 
 /* The words of a CHOICE stand between the brackets of its help. */
-static cuzk_status set_choice(struct config *c, struct task *t, enum config_id id, const struct origin *o, const char *text)
+static cuzk_status set_choice(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                              const char *text)
 {
     char words[96], what[256];
     const char *open = strchr(rows[id].help, '(') + 1;
@@ -127,7 +140,8 @@ static cuzk_status set_choice(struct config *c, struct task *t, enum config_id i
     return fail_at(t, o, what, NULL);
 }
 
-static cuzk_status set_list(struct config *c, struct task *t, enum config_id id, const struct origin *o, const char *text)
+static cuzk_status set_list(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                            const char *text)
 {
     TRY(set_string(t, &c->texts[id], text));
     size_t count = 1;
@@ -143,49 +157,69 @@ static void warn_ignored(struct config *c, enum config_id id, const struct origi
     if (c->warned[id]) return;
     c->warned[id] = true;
     char text[384];
-    if (o->line) snprintf(text, sizeof text, "%.160s, line %u: %s has no effect: %s", o->path, o->line, o->name, rows[id].help);
-    else snprintf(text, sizeof text, "%s has no effect: %s", o->name, rows[id].help);
+    if (o->line)
+        snprintf(text, sizeof text, "%.160s, line %u: %s has no effect: %s", o->path, o->line, o->name,
+                 rows[id].help);
+    else
+        snprintf(text, sizeof text, "%s has no effect: %s", o->name, rows[id].help);
     c->warn(text);
 }
 
 /* A value written as text: of a flag, of a default, or of a quoted value in a file. */
-static cuzk_status set_text(struct config *c, struct task *t, enum config_id id, const struct origin *o, const char *text)
+static cuzk_status set_text(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                            const char *text)
 {
     uint64_t number = 0;
     switch (rows[id].kind) {
-    case KIND_TEXT: return set_string(t, &c->texts[id], text);
-    case KIND_LIST: return set_list(c, t, id, o, text);
-    case KIND_CHOICE: return set_choice(c, t, id, o, text);
+    case KIND_TEXT:
+        return set_string(t, &c->texts[id], text);
+    case KIND_LIST:
+        return set_list(c, t, id, o, text);
+    case KIND_CHOICE:
+        return set_choice(c, t, id, o, text);
     case KIND_TRUTH:
         if (strcmp(text, "true") && strcmp(text, "false")) return fail_at(t, o, "is true or false", NULL);
         c->numbers[id] = !strcmp(text, "true");
         return CUZK_OK;
-    case KIND_IGNORED: warn_ignored(c, id, o); return CUZK_OK;
-    case KIND_COUNT: case KIND_BYTES: case KIND_TIME: break;
+    case KIND_IGNORED:
+        warn_ignored(c, id, o);
+        return CUZK_OK;
+    case KIND_COUNT:
+    case KIND_BYTES:
+    case KIND_TIME:
+        break;
     }
     const bool valid = parse_number(&rows[id], text, &number);
     return set_number(c, t, id, o, valid, number, text);
 }
 
-static cuzk_status fail_type(struct task *t, const struct row *row, const struct origin *o, const struct toml_leaf *l)
+static cuzk_status fail_type(struct task *t, const struct row *row, const struct origin *o,
+                             const struct toml_leaf *l)
 {
-    static const char *const takes[] = { [KIND_TEXT] = "a text", [KIND_LIST] = "a text or an array of texts", [KIND_CHOICE] = "a text",
-                                         [KIND_TRUTH] = "true or false", [KIND_IGNORED] = "anything" };
+    static const char *const takes[] = { [KIND_TEXT] = "a text",
+                                         [KIND_LIST] = "a text or an array of texts",
+                                         [KIND_CHOICE] = "a text",
+                                         [KIND_TRUTH] = "true or false",
+                                         [KIND_IGNORED] = "anything" };
     char form[160], what[256];
     const bool number = row->kind == KIND_COUNT || row->kind == KIND_BYTES || row->kind == KIND_TIME;
-    if (number) snprintf(what, sizeof what, "%s, not %s", form_of(row, form), l->kind_name);
-    else snprintf(what, sizeof what, "takes %s, not %s", takes[row->kind], l->kind_name);
+    if (number)
+        snprintf(what, sizeof what, "%s, not %s", form_of(row, form), l->kind_name);
+    else
+        snprintf(what, sizeof what, "takes %s, not %s", takes[row->kind], l->kind_name);
     return fail_at(t, o, what, NULL);
 }
 
-static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id, const struct origin *o, const struct toml_leaf *l)
+static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                            const struct toml_leaf *l)
 {
     const struct row *row = &rows[id];
     if (row->kind == KIND_IGNORED) {
         warn_ignored(c, id, o);
         return CUZK_OK;
     }
-    if (l->kind == TOML_TEXT && row->kind != KIND_TRUTH && (row->kind != KIND_COUNT || !strcmp(l->text, "auto")))
+    if (l->kind == TOML_TEXT && row->kind != KIND_TRUTH &&
+        (row->kind != KIND_COUNT || !strcmp(l->text, "auto")))
         return set_text(c, t, id, o, l->text);
     if (l->kind == TOML_TRUTH && row->kind == KIND_TRUTH) {
         c->numbers[id] = l->truth;
@@ -217,10 +251,12 @@ static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id,
 static bool name_is_plain(const char *name)
 {
     const size_t n = strlen(name);
-    return n > 0 && n < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
+    return n > 0 && n < 64 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == n;
 }
 
-static cuzk_status circuit_named(struct config *c, struct task *t, struct config_circuit **out, const struct origin *o, const char *name)
+static cuzk_status circuit_named(struct config *c, struct task *t, struct config_circuit **out,
+                                 const struct origin *o, const char *name)
 {
     if (!name_is_plain(name))
         return fail_at(t, o, "is not a circuit's name: at most 63 letters, digits, '-', '_' and '.'", NULL);
@@ -228,7 +264,8 @@ static cuzk_status circuit_named(struct config *c, struct task *t, struct config
         *out = &c->circuits[i];
         if (!strcmp((*out)->name, name)) return CUZK_OK;
     }
-    if (c->circuit_count == CONFIG_CIRCUITS_MOST) return fail_at(t, o, "is one circuit too many: 256 may be configured", NULL);
+    if (c->circuit_count == CONFIG_CIRCUITS_MOST)
+        return fail_at(t, o, "is one circuit too many: 256 may be configured", NULL);
     *out = &c->circuits[c->circuit_count];
     TRY(set_string(t, &(*out)->name, name));
     (*out)->line = o->line;
@@ -239,14 +276,16 @@ static cuzk_status circuit_named(struct config *c, struct task *t, struct config
 static cuzk_status set_circuit(struct config *c, struct task *t, struct origin *o, const struct toml_leaf *l)
 {
     struct config_circuit *circuit;
-    if (l->depth < 2 || l->depth > 3) return fail_at(t, o, "is no key of the table circuits", "write [circuits] NAME = \"KEY.zkey\"");
+    if (l->depth < 2 || l->depth > 3)
+        return fail_at(t, o, "is no key of the table circuits", "write [circuits] NAME = \"KEY.zkey\"");
     TRY(circuit_named(c, t, &circuit, o, l->path[1]));
     const char *key = l->depth == 3 ? l->path[2] : "key";
     static const char *const keys[] = { "key", "r1cs", "kind", "preload" };
     char **texts[] = { &circuit->key, &circuit->r1cs, &circuit->kind };
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         if (strcmp(key, keys[i])) continue;
-        return l->kind == TOML_TEXT && l->text[0] ? set_string(t, texts[i], l->text) : fail_at(t, o, "takes a text", NULL);
+        return l->kind == TOML_TEXT && l->text[0] ? set_string(t, texts[i], l->text)
+                                                  : fail_at(t, o, "takes a text", NULL);
     }
     if (!strcmp(key, "preload")) {
         if (l->kind != TOML_TRUTH) return fail_at(t, o, "is true or false", NULL);
@@ -297,8 +336,10 @@ static cuzk_status fail_unknown(struct task *t, const struct origin *o)
         names[i] = full[i];
     }
     const int nearest = nearest_word(o->name, names, CONFIG_COUNT);
-    if (nearest >= 0) snprintf(advice, sizeof advice, "did you mean %s?", names[nearest]);
-    else snprintf(advice, sizeof advice, "cuzkd --help lists the keys");
+    if (nearest >= 0)
+        snprintf(advice, sizeof advice, "did you mean %s?", names[nearest]);
+    else
+        snprintf(advice, sizeof advice, "cuzkd --help lists the keys");
     return fail_at(t, o, "is not known", advice);
 }
 
@@ -333,14 +374,16 @@ static bool take_leaf(void *context, const struct toml_leaf *l)
         const size_t n = strlen(o.name);
         snprintf(o.name + n, sizeof o.name - n, "%s%s", i ? "." : "", l->path[i]);
     }
-    if (!strcmp(l->path[0], "circuits") && l->depth > 1) return set_circuit(r->config, r->task, &o, l) == CUZK_OK;
+    if (!strcmp(l->path[0], "circuits") && l->depth > 1)
+        return set_circuit(r->config, r->task, &o, l) == CUZK_OK;
     for (size_t i = 0; i < CONFIG_COUNT; i++)
         if (row_is(&rows[i], l)) return set_leaf(r->config, r->task, (enum config_id)i, &o, l) == CUZK_OK;
     if (l->kind == TOML_OTHER && is_table(l)) return true; /* a known table with nothing in it */
     return fail_unknown(r->task, &o) == CUZK_OK;
 }
 
-cuzk_status config_read_text(struct config *c, struct task *t, const char *path, const char *text, size_t bytes)
+cuzk_status config_read_text(struct config *c, struct task *t, const char *path, const char *text,
+                             size_t bytes)
 {
     struct reading r = { c, t, path };
     char error[256] = "";
@@ -448,11 +491,14 @@ cuzk_status config_check(struct config *c, struct task *t)
     char name[128];
     if (!c->texts[CONFIG_LISTEN][0]) return FAIL(t, CUZK_INVALID_ARGUMENT, "daemon.listen names no address");
     for (size_t i = 0; i < c->circuit_count; i++)
-        if (!c->circuits[i].key) return FAIL(t, CUZK_INVALID_ARGUMENT, "the circuit %s has no key", c->circuits[i].name);
+        if (!c->circuits[i].key)
+            return FAIL(t, CUZK_INVALID_ARGUMENT, "the circuit %s has no key", c->circuits[i].name);
     for (size_t item = 0; config_item(c, CONFIG_PRELOAD, item, name, sizeof name); item++) {
         size_t i = 0;
         while (i < c->circuit_count && strcmp(c->circuits[i].name, name)) i++;
-        if (i == c->circuit_count) return FAIL(t, CUZK_INVALID_ARGUMENT, "srs.preload names %s, which is no circuit of [circuits]", name);
+        if (i == c->circuit_count)
+            return FAIL(t, CUZK_INVALID_ARGUMENT, "srs.preload names %s, which is no circuit of [circuits]",
+                        name);
         c->circuits[i].preload = true;
     }
     return CUZK_OK;
@@ -465,9 +511,12 @@ static void print_text(FILE *f, const char *text, size_t bytes)
     fputc('"', f);
     for (size_t i = 0; i < bytes; i++) {
         const unsigned char byte = (unsigned char)text[i];
-        if (byte == '"' || byte == '\\') fprintf(f, "\\%c", byte);
-        else if (byte < 0x20 || byte == 0x7f) fprintf(f, "\\u%04x", byte);
-        else fputc(byte, f);
+        if (byte == '"' || byte == '\\')
+            fprintf(f, "\\%c", byte);
+        else if (byte < 0x20 || byte == 0x7f)
+            fprintf(f, "\\u%04x", byte);
+        else
+            fputc(byte, f);
     }
     fputc('"', f);
 }
@@ -479,11 +528,17 @@ static void print_value(const struct config *c, FILE *f, size_t i)
     switch (rows[i].kind) {
     case KIND_COUNT:
     case KIND_BYTES:
-        if (n == 0 && rows[i].least == 0) fputs("\"auto\"", f);
-        else fprintf(f, "%" PRIu64, n);
+        if (n == 0 && rows[i].least == 0)
+            fputs("\"auto\"", f);
+        else
+            fprintf(f, "%" PRIu64, n);
         break;
-    case KIND_TIME: fprintf(f, "\"%" PRIu64 "ms\"", n); break;
-    case KIND_TRUTH: fputs(n ? "true" : "false", f); break;
+    case KIND_TIME:
+        fprintf(f, "\"%" PRIu64 "ms\"", n);
+        break;
+    case KIND_TRUTH:
+        fputs(n ? "true" : "false", f);
+        break;
     case KIND_LIST:
         fputc('[', f);
         for (size_t at = 0; text[at];) {
@@ -494,8 +549,12 @@ static void print_value(const struct config *c, FILE *f, size_t i)
         }
         fputc(']', f);
         break;
-    case KIND_TEXT: case KIND_CHOICE: print_text(f, text, strlen(text)); break;
-    case KIND_IGNORED: break;
+    case KIND_TEXT:
+    case KIND_CHOICE:
+        print_text(f, text, strlen(text));
+        break;
+    case KIND_IGNORED:
+        break;
     }
 }
 
@@ -515,7 +574,9 @@ void config_print(const struct config *c, FILE *f)
         const struct config_circuit *circuit = &c->circuits[i];
         print_text(f, circuit->name, strlen(circuit->name));
         fputs(" = { ", f);
-        const char *const names[] = { "key", "r1cs", "kind" }, *const values[] = { circuit->key, circuit->r1cs, circuit->kind };
+        const char *const names[] = { "key", "r1cs", "kind" }, *const values[] = { circuit->key,
+                                                                                   circuit->r1cs,
+                                                                                   circuit->kind };
         for (size_t j = 0; j < ARRAY_COUNT(names); j++) {
             if (!values[j]) continue;
             fprintf(f, "%s = ", names[j]);
@@ -528,14 +589,16 @@ void config_print(const struct config *c, FILE *f)
 
 void config_print_help(FILE *f)
 {
-    static const char *const arguments[] = { [KIND_TEXT] = "TEXT", [KIND_LIST] = "LIST", [KIND_COUNT] = "N", [KIND_BYTES] = "SIZE",
-                                             [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL", [KIND_CHOICE] = "WORD" };
+    static const char *const arguments[] = {
+        [KIND_TEXT] = "TEXT", [KIND_LIST] = "LIST",  [KIND_COUNT] = "N",    [KIND_BYTES] = "SIZE",
+        [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL", [KIND_CHOICE] = "WORD"
+    };
     for (size_t i = 0; i < CONFIG_COUNT; i++) {
         if (rows[i].kind == KIND_IGNORED) continue;
         char left[96];
-        snprintf(left, sizeof left, "--%s.%s %s%s%s", rows[i].table, rows[i].key, arguments[rows[i].kind], rows[i].flag ? ", " : "",
-                 rows[i].flag ? rows[i].flag : "");
-        fprintf(f, "  %-46s %s%s%s%s\n", left, rows[i].help, rows[i].standard[0] ? " [" : "", rows[i].standard,
-                rows[i].standard[0] ? "]" : "");
+        snprintf(left, sizeof left, "--%s.%s %s%s%s", rows[i].table, rows[i].key, arguments[rows[i].kind],
+                 rows[i].flag ? ", " : "", rows[i].flag ? rows[i].flag : "");
+        fprintf(f, "  %-46s %s%s%s%s\n", left, rows[i].help, rows[i].standard[0] ? " [" : "",
+                rows[i].standard, rows[i].standard[0] ? "]" : "");
     }
 }

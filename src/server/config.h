@@ -20,7 +20,7 @@ enum config_id {
 struct config_circuit {
     char *name, *key, *r1cs, *kind; /* r1cs, kind NULL: absent */
     bool preload;
-    unsigned line;                  /* 0: from a flag */
+    unsigned line; /* 0: from a flag */
 };
 
 struct config {
@@ -32,13 +32,15 @@ struct config {
     void (*warn)(const char *text); /* where warnings go */
 };
 
-cuzk_status config_init(struct config *c, struct task *t, void (*warn)(const char *text)) MUST_CHECK; /* the defaults */
+cuzk_status config_init(struct config *c, struct task *t,
+                        void (*warn)(const char *text)) MUST_CHECK; /* the defaults */
 void config_fini(struct config *c);
 
 /** Errors  CUZK_INVALID_ARGUMENT with path, line ("line 7" in the text) and key: not TOML, an unknown key (the nearest is named), a wrong type
  *         or range; CUZK_NOT_FOUND, CUZK_IO: the file. */
 cuzk_status config_read_file(struct config *c, struct task *t, const char *path) MUST_CHECK;
-cuzk_status config_read_text(struct config *c, struct task *t, const char *path, const char *text, size_t bytes) MUST_CHECK;
+cuzk_status config_read_text(struct config *c, struct task *t, const char *path, const char *text,
+                             size_t bytes) MUST_CHECK;
 
 /** --table.key VALUE, a short flag with its value, or --circuit NAME=KEY[,R1CS].  Out  *used: arguments taken, 0: not a flag of the table. */
 cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv, int *used) MUST_CHECK;
@@ -47,7 +49,7 @@ cuzk_status config_check(struct config *c, struct task *t) MUST_CHECK;
 
 /** The item-th text of a LIST, copied to out; false: there are no more, or it does not fit. */
 bool config_item(const struct config *c, enum config_id id, size_t item, char *out, size_t out_bytes);
-void config_print(const struct config *c, FILE *f);  /* as a TOML file that means the same */
+void config_print(const struct config *c, FILE *f); /* as a TOML file that means the same */
 void config_print_help(FILE *f);
 /** The nearest known flag, for a word that is none; NULL: none is near. */
 const char *config_nearest_flag(const char *word);

@@ -24,8 +24,9 @@
 static const char help[] =
     "usage: cuzkd [--config FILE] [--check-config] [flags]\n"
     "\n"
-    "Proves for many clients over gRPC (service cuzk.v1.ProvingEngine) and keeps the keys in memory.  Without --config it reads\n"
-    CONFIG_DEFAULT_PATH " if that is there.  A flag has precedence over the file.  SIGTERM drains; a second one stops at once.\n"
+    "Proves for many clients over gRPC (service cuzk.v1.ProvingEngine) and keeps the keys in memory.  "
+    "Without --config it reads\n" CONFIG_DEFAULT_PATH
+    " if that is there.  A flag has precedence over the file.  SIGTERM drains; a second one stops at once.\n"
     "\n"
     "A first service, for one circuit:\n"
     "  cuzkd --circuit membership=membership.zkey\n"
@@ -33,7 +34,8 @@ static const char help[] =
     "\n"
     "  --config FILE                                  a TOML file: [table] key = value\n"
     "  --check-config                                 print what is in force, as such a file, and end\n"
-    "  --circuit NAME=KEY[,R1CS]                      a circuit that jobs may name, as in the table [circuits]; may come often\n"
+    "  --circuit NAME=KEY[,R1CS]                      a circuit that jobs may name, as in the table "
+    "[circuits]; may come often\n"
     "  --help, --version\n";
 
 /* -- the configuration --------------------------------------------------------------------------------------------------- */
@@ -71,7 +73,8 @@ static cuzk_status take_flags(struct config *c, struct task *t, int argc, char *
             FAIL(t, CUZK_INVALID_ARGUMENT, "unknown argument %s", argv[i]);
             char advice[128];
             snprintf(advice, sizeof advice, "did you mean %s?", nearest ? nearest : "");
-            task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, nearest ? advice : "cuzkd --help lists the flags");
+            task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
+                            nearest ? advice : "cuzkd --help lists the flags");
             return t->error.status;
         }
         i += used;
@@ -108,9 +111,14 @@ static cuzk_status open_engine(struct engine **out, struct task *t, const struct
     for (size_t i = 0; i < c->circuit_count; i++) {
         const struct config_circuit *from = &c->circuits[i];
         const char *kind = from->kind ? from->kind : "circom";
-        circuits[i] = (struct engine_circuit){ .name = from->name, .kind = job_kind_by_name(kind), .key_path = from->key,
-                                               .r1cs_path = from->r1cs, .preload = from->preload };
-        if (!circuits[i].kind) return FAIL(t, CUZK_UNSUPPORTED, "circuit %s: this build of cuzkd has no kind '%s'", from->name, kind);
+        circuits[i] = (struct engine_circuit){ .name = from->name,
+                                               .kind = job_kind_by_name(kind),
+                                               .key_path = from->key,
+                                               .r1cs_path = from->r1cs,
+                                               .preload = from->preload };
+        if (!circuits[i].kind)
+            return FAIL(t, CUZK_UNSUPPORTED, "circuit %s: this build of cuzkd has no kind '%s'", from->name,
+                        kind);
     }
     o.circuits = circuits;
     o.circuit_count = c->circuit_count;
@@ -194,7 +202,10 @@ static cuzk_status listen_everywhere(struct rpc_server *server, struct task *t, 
         TRY(address_parse(&parsed, t, address));
         TRY(rpc_server_listen(server, t, address, bound, sizeof bound));
         if (!address_is_local(&parsed))
-            log_warn(NULL, "%s can be reached from other machines, without encryption or passwords: put a proxy with TLS before it", bound);
+            log_warn(NULL,
+                     "%s can be reached from other machines, without encryption or passwords: put a proxy "
+                     "with TLS before it",
+                     bound);
         log_info(NULL, "listening on %s", bound);
     }
     return CUZK_OK;
@@ -259,7 +270,8 @@ int main(int argc, char **argv)
     if (status == CUZK_OK && check_only) {
         config_print(&config, stdout);
     } else if (status == CUZK_OK) {
-        log_setup((enum log_level)config.numbers[CONFIG_LOG_LEVEL], (enum log_format)config.numbers[CONFIG_LOG_FORMAT]);
+        log_setup((enum log_level)config.numbers[CONFIG_LOG_LEVEL],
+                  (enum log_format)config.numbers[CONFIG_LOG_FORMAT]);
         status = serve(&t, &config, &signals);
         if (status == CUZK_OK) log_info(NULL, "cuzkd has ended");
     }

@@ -53,7 +53,8 @@ void health_end(struct health *h)
 
 void health_check(struct health *h, struct rpc_call *call)
 {
-    Grpc__Health__V1__HealthCheckRequest *q = (void *)service_read(call, &grpc__health__v1__health_check_request__descriptor);
+    Grpc__Health__V1__HealthCheckRequest *q =
+        (void *)service_read(call, &grpc__health__v1__health_check_request__descriptor);
     if (!q) return;
     if (knows(q->service)) {
         uint8_t bytes[16];
@@ -69,7 +70,8 @@ void health_check(struct health *h, struct rpc_call *call)
 
 void health_watch(struct health *h, struct rpc_call *call)
 {
-    Grpc__Health__V1__HealthCheckRequest *q = (void *)service_read(call, &grpc__health__v1__health_check_request__descriptor);
+    Grpc__Health__V1__HealthCheckRequest *q =
+        (void *)service_read(call, &grpc__health__v1__health_check_request__descriptor);
     if (!q) return;
     uint8_t bytes[16];
     size_t size = pack(bytes, GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN);

@@ -16,8 +16,23 @@
 
 /* Field numbers of descriptor.proto. */
 enum { SET_FILE = 1 };
-enum { FILE_NAME = 1, FILE_PACKAGE = 2, FILE_DEPENDENCY = 3, FILE_MESSAGE = 4, FILE_ENUM = 5, FILE_SERVICE = 6 };
-enum { MESSAGE_NAME = 1, MESSAGE_NESTED = 3, MESSAGE_ENUM = 4, ENUM_NAME = 1, SERVICE_NAME = 1, SERVICE_METHOD = 2, METHOD_NAME = 1 };
+enum {
+    FILE_NAME = 1,
+    FILE_PACKAGE = 2,
+    FILE_DEPENDENCY = 3,
+    FILE_MESSAGE = 4,
+    FILE_ENUM = 5,
+    FILE_SERVICE = 6
+};
+enum {
+    MESSAGE_NAME = 1,
+    MESSAGE_NESTED = 3,
+    MESSAGE_ENUM = 4,
+    ENUM_NAME = 1,
+    SERVICE_NAME = 1,
+    SERVICE_METHOD = 2,
+    METHOD_NAME = 1
+};
 
 __asm__(".pushsection .rodata\n"
         "reflection_set: .incbin \"" CUZK_DESCRIPTORS "\"\n"
@@ -74,9 +89,15 @@ static struct span get(struct span message, uint32_t wanted)
     return span_of(NULL, 0);
 }
 
-static bool span_is(struct span s, const char *text) { return s.size == strlen(text) && !memcmp(s.data, text, s.size); }
+static bool span_is(struct span s, const char *text)
+{
+    return s.size == strlen(text) && !memcmp(s.data, text, s.size);
+}
 
-static struct span descriptors(void) { return span_of(reflection_set, (size_t)(reflection_set_end - reflection_set)); }
+static struct span descriptors(void)
+{
+    return span_of(reflection_set, (size_t)(reflection_set_end - reflection_set));
+}
 
 /* Whether symbol is prefix.name, or lies inside it: then *rest is what follows the dot, else "". */
 static bool begins(const char *symbol, struct span name, const char **rest)
@@ -165,7 +186,8 @@ static size_t with_imports(ProtobufCBinaryData out[FILES_MOST], struct span file
             const struct span import = find_file(file_is, name);
             bool known = import.size == 0 || count == FILES_MOST;
             for (size_t j = 0; j < count; j++) known = known || out[j].data == import.data;
-            if (!known) out[count++] = (ProtobufCBinaryData){ import.size, (uint8_t *)(uintptr_t)import.data };
+            if (!known)
+                out[count++] = (ProtobufCBinaryData){ import.size, (uint8_t *)(uintptr_t)import.data };
         }
     }
     return count;
@@ -191,7 +213,8 @@ static void send_error(struct rpc_call *call, response_t *r, int code, const cha
     Grpc__Reflection__V1__ErrorResponse e = GRPC__REFLECTION__V1__ERROR_RESPONSE__INIT;
     e.error_code = code;
     e.error_message = service_text(text);
-    r->message_response_case = GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_ERROR_RESPONSE;
+    r->message_response_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_ERROR_RESPONSE;
     r->error_response = &e;
     send(call, r);
 }
@@ -206,7 +229,8 @@ static void send_file(struct rpc_call *call, response_t *r, struct span file)
     Grpc__Reflection__V1__FileDescriptorResponse f = GRPC__REFLECTION__V1__FILE_DESCRIPTOR_RESPONSE__INIT;
     f.n_file_descriptor_proto = with_imports(files, file);
     f.file_descriptor_proto = files;
-    r->message_response_case = GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE;
+    r->message_response_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE;
     r->file_descriptor_response = &f;
     send(call, r);
 }
@@ -229,8 +253,8 @@ static void send_services(struct rpc_call *call, response_t *r)
         while (walk_next(&w, &field, &value)) {
             if (field != FILE_SERVICE || count == SERVICES_MOST) continue;
             const struct span name = get(value, SERVICE_NAME);
-            snprintf(names[count], NAME_BYTES, "%.*s.%.*s", (int)package.size, (const char *)package.data, (int)name.size,
-                     (const char *)name.data);
+            snprintf(names[count], NAME_BYTES, "%.*s.%.*s", (int)package.size, (const char *)package.data,
+                     (int)name.size, (const char *)name.data);
             grpc__reflection__v1__service_response__init(&services[count]);
             services[count].name = names[count];
             at[count] = &services[count];
@@ -239,7 +263,8 @@ static void send_services(struct rpc_call *call, response_t *r)
     }
     l.n_service = count;
     l.service = at;
-    r->message_response_case = GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_LIST_SERVICES_RESPONSE;
+    r->message_response_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_LIST_SERVICES_RESPONSE;
     r->list_services_response = &l;
     send(call, r);
 }
@@ -259,8 +284,12 @@ void reflection_request(struct rpc_call *call, void *context)
     case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:
         send_file(call, &r, find_file(file_has, q->file_containing_symbol));
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES: send_services(call, &r); break;
-    default: send_error(call, &r, RPC_UNIMPLEMENTED, "the messages of cuzkd have no extensions"); break;
+    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES:
+        send_services(call, &r);
+        break;
+    default:
+        send_error(call, &r, RPC_UNIMPLEMENTED, "the messages of cuzkd have no extensions");
+        break;
     }
     grpc__reflection__v1__server_reflection_request__free_unpacked(q, NULL);
 }

@@ -183,10 +183,14 @@ static void put_kinds(FILE *f, const struct engine_view *v)
 {
     fputs("# HELP cuzk_proofs_completed proofs made, by kind\n# TYPE cuzk_proofs_completed counter\n", f);
     for (size_t i = 0; i < v->kind_count; i++)
-        fprintf(f, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", v->kinds[i].kind, v->kinds[i].done);
-    fputs("# HELP cuzk_proofs_failed jobs that ended without a proof, by kind\n# TYPE cuzk_proofs_failed counter\n", f);
+        fprintf(f, "cuzk_proofs_completed{proof_kind=\"%s\"} %" PRIu64 "\n", v->kinds[i].kind,
+                v->kinds[i].done);
+    fputs("# HELP cuzk_proofs_failed jobs that ended without a proof, by kind\n# TYPE cuzk_proofs_failed "
+          "counter\n",
+          f);
     for (size_t i = 0; i < v->kind_count; i++)
-        fprintf(f, "cuzk_proofs_failed{proof_kind=\"%s\"} %" PRIu64 "\n", v->kinds[i].kind, v->kinds[i].failed);
+        fprintf(f, "cuzk_proofs_failed{proof_kind=\"%s\"} %" PRIu64 "\n", v->kinds[i].kind,
+                v->kinds[i].failed);
 }
 
 static void put_metrics(FILE *f, const struct engine_view *v)
@@ -212,34 +216,44 @@ static void put_metrics(FILE *f, const struct engine_view *v)
         { "cuzk_jobs_joined_total", "counter", "requests that joined an earlier job", (double)c->joined },
         { "cuzk_jobs_cancelled_total", "counter", "jobs cancelled", (double)c->cancelled },
         { "cuzk_jobs_expired_total", "counter", "jobs that outlived their time", (double)c->expired },
-        { "cuzk_jobs_refused_full_total", "counter", "requests refused because the queue was full", (double)c->refused_full },
-        { "cuzk_jobs_refused_large_total", "counter", "requests refused as larger than the budget", (double)c->refused_large },
-        { "cuzk_jobs_refused_other_total", "counter", "requests refused for another cause", (double)c->refused_other },
+        { "cuzk_jobs_refused_full_total", "counter", "requests refused because the queue was full",
+          (double)c->refused_full },
+        { "cuzk_jobs_refused_large_total", "counter", "requests refused as larger than the budget",
+          (double)c->refused_large },
+        { "cuzk_jobs_refused_other_total", "counter", "requests refused for another cause",
+          (double)c->refused_other },
         { "cuzk_attempts_total", "counter", "runs of parts", (double)c->attempts },
         { "cuzk_retries_total", "counter", "parts run again", (double)c->retries },
-        { "cuzk_verify_failures_total", "counter", "proofs that did not verify and were not sent", (double)c->verify_failures },
+        { "cuzk_verify_failures_total", "counter", "proofs that did not verify and were not sent",
+          (double)c->verify_failures },
         { "cuzk_lane_failures_total", "counter", "devices lost while a part ran", (double)c->lane_failures },
-        { "cuzk_watchdog_stops_total", "counter", "parts stopped because they ran too long", (double)c->watchdog_stops },
+        { "cuzk_watchdog_stops_total", "counter", "parts stopped because they ran too long",
+          (double)c->watchdog_stops },
         { "cuzk_quarantines_total", "counter", "lanes taken out for a self-test", (double)c->quarantines },
         { "cuzk_lanes_closed_total", "counter", "lanes closed for good", (double)c->lanes_closed },
         { "cuzk_key_loads_total", "counter", "keys loaded", (double)c->key_loads },
-        { "cuzk_key_load_failures_total", "counter", "keys that could not be loaded", (double)c->key_load_failures },
+        { "cuzk_key_load_failures_total", "counter", "keys that could not be loaded",
+          (double)c->key_load_failures },
         { "cuzk_key_evictions_total", "counter", "keys evicted", (double)c->evictions },
-        { "cuzk_journal_failures_total", "counter", "writes of the journal that failed", (double)c->journal_failures },
+        { "cuzk_journal_failures_total", "counter", "writes of the journal that failed",
+          (double)c->journal_failures },
         { "cuzk_jobs_resumed_total", "counter", "jobs taken over from before the start", (double)c->resumed },
         { "cuzk_journal_broken", "gauge", "1: durable jobs are refused", v->journal_broken },
         { "cuzk_memory_bytes", "gauge", "of the budget, taken", (double)v->heap.used },
         { "cuzk_memory_peak_bytes", "gauge", "of the budget, taken at most", (double)v->heap.peak },
         { "cuzk_memory_limit_bytes", "gauge", "the budget", (double)v->heap.total },
         { "cuzk_payload_bytes", "gauge", "inputs of jobs in memory", (double)v->payloads.used },
-        { "cuzk_payload_limit_bytes", "gauge", "inputs of jobs in memory at most", (double)v->payloads.total },
+        { "cuzk_payload_limit_bytes", "gauge", "inputs of jobs in memory at most",
+          (double)v->payloads.total },
         { "cuzk_pinned_bytes", "gauge", "pinned memory taken", (double)v->pinned.used },
         { "cuzk_pinned_limit_bytes", "gauge", "pinned memory at most", (double)v->pinned.total },
     };
-    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) put_metric(f, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        put_metric(f, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
     put_kinds(f, v);
     fprintf(f,
-            "# HELP cuzk_proof_duration_seconds time that lanes spent on proving, all parts of finished jobs and attempts\n"
+            "# HELP cuzk_proof_duration_seconds time that lanes spent on proving, all parts of finished jobs "
+            "and attempts\n"
             "# TYPE cuzk_proof_duration_seconds summary\n"
             "cuzk_proof_duration_seconds_sum %.17g\ncuzk_proof_duration_seconds_count %" PRIu64 "\n",
             c->prove_ms / 1000, c->done);

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-STATIC_ASSERT((int)SUBMIT_REQUEST_ID_BYTES == (int)REQUEST_ID_BYTES && (int)SUBMIT_CIRCUIT_BYTES == (int)ENGINE_NAME_BYTES,
+STATIC_ASSERT((int)SUBMIT_REQUEST_ID_BYTES == (int)REQUEST_ID_BYTES &&
+                  (int)SUBMIT_CIRCUIT_BYTES == (int)ENGINE_NAME_BYTES,
               "the wire's names are the engine's");
 
 /* What an AwaitProof or a Prove waits for. */
@@ -71,9 +72,12 @@ static cuzk_status fail_field(struct task *t, const char *field, const char *tex
 static cuzk_status check_enums(struct task *t, const struct submit *s)
 {
     if (!s->present) return fail_field(t, "submit", "the field submit is missing");
-    if (s->proof_kind >= ARRAY_COUNT(filecoin)) return FAIL(t, CUZK_INVALID_ARGUMENT, "there is no proof_kind %u", s->proof_kind);
-    if (s->priority > JOB_CRITICAL) return FAIL(t, CUZK_INVALID_ARGUMENT, "there is no priority %u", s->priority);
-    if (s->durable > CUZK__V1__DURABLE__DURABLE_NO) return FAIL(t, CUZK_INVALID_ARGUMENT, "there is no durable %u", s->durable);
+    if (s->proof_kind >= ARRAY_COUNT(filecoin))
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "there is no proof_kind %u", s->proof_kind);
+    if (s->priority > JOB_CRITICAL)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "there is no priority %u", s->priority);
+    if (s->durable > CUZK__V1__DURABLE__DURABLE_NO)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "there is no durable %u", s->durable);
     return CUZK_OK;
 }
 
@@ -82,8 +86,10 @@ static cuzk_status make_circom(struct task *t, struct engine_request *r, struct 
 {
     if (!s->circuit[0])
         return fail_field(t, "proof_kind", "the request names neither a proof_kind nor a circuit");
-    if (!s->witness) return fail_field(t, "witness", "the field witness is missing: the bytes of a .wtns file");
-    if (s->vanilla_proof) return fail_field(t, "vanilla_proof", "a circom job has a witness, and no vanilla_proof");
+    if (!s->witness)
+        return fail_field(t, "witness", "the field witness is missing: the bytes of a .wtns file");
+    if (s->vanilla_proof)
+        return fail_field(t, "vanilla_proof", "a circom job has a witness, and no vanilla_proof");
     r->circuit = s->circuit;
     r->payload = s->witness;
     r->payload_bytes = (size_t)s->witness_bytes;
@@ -91,16 +97,20 @@ static cuzk_status make_circom(struct task *t, struct engine_request *r, struct 
     return CUZK_OK;
 }
 
-static cuzk_status make_filecoin(struct task *t, struct engine_request *r, struct submit *s, uint8_t parameters[FILECOIN_PARAMETERS_BYTES])
+static cuzk_status make_filecoin(struct task *t, struct engine_request *r, struct submit *s,
+                                 uint8_t parameters[FILECOIN_PARAMETERS_BYTES])
 {
     const char *kind = filecoin[s->proof_kind].kind, *wire_name = filecoin[s->proof_kind].wire_name;
-    if (!job_kind_by_name(kind)) return FAIL(t, CUZK_UNSUPPORTED, "this build of cuzkd cannot prove %s", wire_name);
+    if (!job_kind_by_name(kind))
+        return FAIL(t, CUZK_UNSUPPORTED, "this build of cuzkd cannot prove %s", wire_name);
     if (s->circuit[0] || s->witness)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "circuit and witness belong to circom jobs, not to %s", wire_name);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "circuit and witness belong to circom jobs, not to %s",
+                    wire_name);
     if (!s->vanilla_proof) return fail_field(t, "vanilla_proof", "the field vanilla_proof is missing");
     char size[24];
     if (!sector_name(size, s->sector_size))
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "sector_size %llu is not the size of a sector", (unsigned long long)s->sector_size);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "sector_size %llu is not the size of a sector",
+                    (unsigned long long)s->sector_size);
     snprintf(s->circuit, sizeof s->circuit, "%s-%s", kind, size);
     put_parameters(parameters, s);
     r->circuit = s->circuit;
@@ -136,7 +146,9 @@ static void submit(struct rpc_call *call, struct service *service, bool in_prove
         r.request_id = s.request_id;
         r.priority = (enum job_priority)s.priority;
         r.deadline_ms = s.deadline_ms ? s.deadline_ms : in_prove ? rpc_deadline_ms(call) : 0;
-        r.durable = s.durable == CUZK__V1__DURABLE__DURABLE_YES ? 1 : s.durable == CUZK__V1__DURABLE__DURABLE_NO ? -1 : 0;
+        r.durable = s.durable == CUZK__V1__DURABLE__DURABLE_YES  ? 1
+                    : s.durable == CUZK__V1__DURABLE__DURABLE_NO ? -1
+                                                                 : 0;
         struct engine *e = service_enter(service, call);
         if (e) {
             rpc_hold(call);
@@ -173,7 +185,8 @@ void service_submit(struct rpc_call *call, void *context) { submit(call, context
 
 static uint64_t ms(double value) { return value > 0 ? (uint64_t)(value + 0.5) : 0; }
 
-static void finish_wait(struct rpc_call *call, const struct job_answer *a, Cuzk__V1__AwaitProofResponse__Status status, bool in_prove)
+static void finish_wait(struct rpc_call *call, const struct job_answer *a,
+                        Cuzk__V1__AwaitProofResponse__Status status, bool in_prove)
 {
     Cuzk__V1__AwaitProofResponse r = CUZK__V1__AWAIT_PROOF_RESPONSE__INIT;
     r.job_id = service_text(a->job_id);
@@ -185,7 +198,8 @@ static void finish_wait(struct rpc_call *call, const struct job_answer *a, Cuzk_
     r.gpu_compute_ms = ms(a->timings.prove_ms);
     r.total_ms = ms(a->timings.total_ms);
     r.attempts = a->attempts;
-    if (status == CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED) r.error_code = service_text(status_name(a->status));
+    if (status == CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED)
+        r.error_code = service_text(status_name(a->status));
     char *text = NULL;
     if (status == CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED) {
         r.proof.data = (uint8_t *)(uintptr_t)a->proof.data;
@@ -211,12 +225,20 @@ static void told_ended(void *context, const struct job_answer *a)
     w->waiting = false;
     pthread_mutex_unlock(&w->lock);
     switch (a->end) {
-    case JOB_DONE: finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED, w->in_prove); break;
-    case JOB_FAILED: finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED, w->in_prove); break;
-    case JOB_CANCELLED: finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__CANCELLED, w->in_prove); break;
+    case JOB_DONE:
+        finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED, w->in_prove);
+        break;
+    case JOB_FAILED:
+        finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED, w->in_prove);
+        break;
+    case JOB_CANCELLED:
+        finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__CANCELLED, w->in_prove);
+        break;
     case JOB_UNFINISHED:
-        if (a->status == CUZK_DEADLINE) finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__TIMEOUT, w->in_prove);
-        else service_fail(call, a->status, a->error_text ? a->error_text : "");
+        if (a->status == CUZK_DEADLINE)
+            finish_wait(call, a, CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__TIMEOUT, w->in_prove);
+        else
+            service_fail(call, a->status, a->error_text ? a->error_text : "");
         break;
     }
     rpc_release(call);

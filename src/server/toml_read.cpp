@@ -5,7 +5,8 @@
 #include <string>
 #include <toml++/toml.h>
 
-namespace {
+namespace
+{
 
 struct walk {
     bool (*leaf)(void *context, const struct toml_leaf *l);
@@ -16,13 +17,20 @@ struct walk {
 const char *kind_name(const toml::node &n)
 {
     switch (n.type()) {
-    case toml::node_type::table: return "a table";
-    case toml::node_type::array: return "an array";
-    case toml::node_type::string: return "a text";
-    case toml::node_type::integer: return "a whole number";
-    case toml::node_type::floating_point: return "a number with a fraction";
-    case toml::node_type::boolean: return "true or false";
-    default: return "a date or time";
+    case toml::node_type::table:
+        return "a table";
+    case toml::node_type::array:
+        return "an array";
+    case toml::node_type::string:
+        return "a text";
+    case toml::node_type::integer:
+        return "a whole number";
+    case toml::node_type::floating_point:
+        return "a number with a fraction";
+    case toml::node_type::boolean:
+        return "true or false";
+    default:
+        return "a date or time";
     }
 }
 
@@ -77,8 +85,9 @@ bool walk_table(walk &w, const toml::table &table)
 
 } // namespace
 
-extern "C" bool toml_read(const char *text, size_t bytes, bool (*leaf)(void *context, const struct toml_leaf *l), void *context,
-                          char *error, size_t error_bytes, unsigned *line)
+extern "C" bool toml_read(const char *text, size_t bytes,
+                          bool (*leaf)(void *context, const struct toml_leaf *l), void *context, char *error,
+                          size_t error_bytes, unsigned *line)
 {
     *line = 0;
     try {
@@ -90,7 +99,8 @@ extern "C" bool toml_read(const char *text, size_t bytes, bool (*leaf)(void *con
         return true;
     } catch (const toml::parse_error &e) {
         *line = static_cast<unsigned>(e.source().begin.line);
-        std::snprintf(error, error_bytes, "%.*s", static_cast<int>(e.description().size()), e.description().data());
+        std::snprintf(error, error_bytes, "%.*s", static_cast<int>(e.description().size()),
+                      e.description().data());
     } catch (const std::exception &e) {
         std::snprintf(error, error_bytes, "%s", e.what());
     }

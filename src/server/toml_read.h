@@ -21,8 +21,8 @@ struct toml_leaf {
     size_t depth;
     unsigned line;
     enum toml_kind kind;
-    const char *kind_name;             /* "an array", for error texts */
-    const char *text;                  /* TOML_TEXT; up to its first NUL */
+    const char *kind_name; /* "an array", for error texts */
+    const char *text;      /* TOML_TEXT; up to its first NUL */
     int64_t whole;
     bool truth;
     const char *texts[TOML_TEXTS_MOST]; /* TOML_TEXTS: an array that holds texts only */
@@ -32,8 +32,8 @@ struct toml_leaf {
 /** Calls leaf for every key in the order of the tables, until it returns false.
  * Out     error, line  if the text is not TOML (false is returned): what is wrong, and where
  * Throws nothing. */
-bool toml_read(const char *text, size_t bytes, bool (*leaf)(void *context, const struct toml_leaf *l), void *context, char *error,
-               size_t error_bytes, unsigned *line);
+bool toml_read(const char *text, size_t bytes, bool (*leaf)(void *context, const struct toml_leaf *l),
+               void *context, char *error, size_t error_bytes, unsigned *line);
 
 #ifdef __cplusplus
 }

@@ -51,10 +51,13 @@ cuzk_status address_parse(struct address *out, struct task *t, const char *text)
         out->is_unix = true;
         host = text + 5;
         if (!strncmp(host, "//", 2)) host += 2;
-        if (!*host) return FAIL(t, CUZK_INVALID_ARGUMENT, "the address '%s' names no socket: unix:///run/cuzk/cuzk.sock", text);
-        if (strlen(host) >= sizeof ((struct sockaddr_un *)0)->sun_path)
-            return FAIL(t, CUZK_INVALID_ARGUMENT, "the path of a unix socket has at most %zu bytes, and '%s' has %zu",
-                        sizeof ((struct sockaddr_un *)0)->sun_path - 1, host, strlen(host));
+        if (!*host)
+            return FAIL(t, CUZK_INVALID_ARGUMENT,
+                        "the address '%s' names no socket: unix:///run/cuzk/cuzk.sock", text);
+        if (strlen(host) >= sizeof((struct sockaddr_un *)0)->sun_path)
+            return FAIL(t, CUZK_INVALID_ARGUMENT,
+                        "the path of a unix socket has at most %zu bytes, and '%s' has %zu",
+                        sizeof((struct sockaddr_un *)0)->sun_path - 1, host, strlen(host));
         memcpy(out->host, host, strlen(host) + 1);
         return CUZK_OK;
     }
@@ -88,7 +91,8 @@ bool address_is_local(const struct address *a)
     return inet_pton(AF_INET6, a->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-cuzk_status listener_create(struct listener **out, struct task *t, unsigned connection_most, listener_accepted *accepted, void *context)
+cuzk_status listener_create(struct listener **out, struct task *t, unsigned connection_most,
+                            listener_accepted *accepted, void *context)
 {
     struct listener *l = calloc(1, sizeof *l);
     struct slot *slots = calloc(connection_most, sizeof *slots);
@@ -97,7 +101,8 @@ cuzk_status listener_create(struct listener **out, struct task *t, unsigned conn
         free(l);
         free(slots);
         if (stop_fd >= 0) close(stop_fd);
-        return FAIL(t, CUZK_NO_MEMORY, "no memory or descriptor for a listener of %u connections", connection_most);
+        return FAIL(t, CUZK_NO_MEMORY, "no memory or descriptor for a listener of %u connections",
+                    connection_most);
     }
     l->slots = slots;
     l->slot_most = connection_most;
@@ -113,7 +118,8 @@ static cuzk_status fail_address(struct task *t, const char *address, const char 
     FAIL(t, CUZK_IO, "cannot listen at %s: %s: %s", address, what, strerror(error));
     task_fail_errno(t, error);
     if (error == EADDRINUSE)
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "another process listens there: stop it, or choose another address with --listen");
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
+                        "another process listens there: stop it, or choose another address with --listen");
     return CUZK_IO;
 }
 
@@ -135,12 +141,13 @@ static cuzk_status add_unix(struct listener *l, struct task *t, const struct add
     struct stat st;
     if (!lstat(a->host, &st) && S_ISSOCK(st.st_mode)) {
         const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (probe >= 0 && connect(probe, (struct sockaddr *)&name, sizeof name) < 0 && errno == ECONNREFUSED) unlink(a->host);
+        if (probe >= 0 && connect(probe, (struct sockaddr *)&name, sizeof name) < 0 && errno == ECONNREFUSED)
+            unlink(a->host);
         if (probe >= 0) close(probe);
     }
     /* The mode is set on the descriptor before the name exists, so that there is no moment when others may connect. */
-    if (fchmod(fd, 0660) < 0 || bind(fd, (struct sockaddr *)&name, sizeof name) < 0 || chmod(a->host, 0660) < 0 ||
-        listen(fd, BACKLOG) < 0) {
+    if (fchmod(fd, 0660) < 0 || bind(fd, (struct sockaddr *)&name, sizeof name) < 0 ||
+        chmod(a->host, 0660) < 0 || listen(fd, BACKLOG) < 0) {
         const int error = errno;
         close(fd);
         return fail_address(t, address, "bind", error);
@@ -149,8 +156,8 @@ static cuzk_status add_unix(struct listener *l, struct task *t, const struct add
     return CUZK_OK;
 }
 
-static cuzk_status add_tcp(struct listener *l, struct task *t, const struct address *a, const char *address, char *bound,
-                           size_t bound_bytes)
+static cuzk_status add_tcp(struct listener *l, struct task *t, const struct address *a, const char *address,
+                           char *bound, size_t bound_bytes)
 {
     struct addrinfo hints, *found = NULL;
     memset(&hints, 0, sizeof hints);
@@ -162,8 +169,9 @@ static cuzk_status add_tcp(struct listener *l, struct task *t, const struct addr
     const int on = 1;
     struct sockaddr_storage name;
     socklen_t name_bytes = sizeof name;
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0 ||
-        listen(fd, BACKLOG) < 0 || getsockname(fd, (struct sockaddr *)&name, &name_bytes) < 0)
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0 ||
+        getsockname(fd, (struct sockaddr *)&name, &name_bytes) < 0)
         error = errno;
     freeaddrinfo(found);
     if (error) {
@@ -171,17 +179,20 @@ static cuzk_status add_tcp(struct listener *l, struct task *t, const struct addr
         return fail_address(t, address, "bind", error);
     }
     char host[64], port[8];
-    if (!getnameinfo((struct sockaddr *)&name, name_bytes, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV))
+    if (!getnameinfo((struct sockaddr *)&name, name_bytes, host, sizeof host, port, sizeof port,
+                     NI_NUMERICHOST | NI_NUMERICSERV))
         snprintf(bound, bound_bytes, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
     add_socket(l, fd, "");
     return CUZK_OK;
 }
 
-cuzk_status listener_add(struct listener *l, struct task *t, const char *address, char *bound, size_t bound_bytes)
+cuzk_status listener_add(struct listener *l, struct task *t, const char *address, char *bound,
+                         size_t bound_bytes)
 {
     struct address a;
     TRY(address_parse(&a, t, address));
-    if (l->socket_count == SOCKETS_MOST) return FAIL(t, CUZK_INVALID_ARGUMENT, "more than %d addresses to listen at", SOCKETS_MOST);
+    if (l->socket_count == SOCKETS_MOST)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "more than %d addresses to listen at", SOCKETS_MOST);
     snprintf(bound, bound_bytes, "%s", address);
     return a.is_unix ? add_unix(l, t, &a, address) : add_tcp(l, t, &a, address, bound, bound_bytes);
 }
@@ -211,7 +222,8 @@ static bool accept_one(struct listener *l, int socket_fd)
     if (l->slot_count == l->slot_most) sweep_slots(l);
     if (l->slot_count == l->slot_most || fstat(fd, &st) < 0) {
         close(fd);
-        if (!l->full_logged) log_warn(NULL, "refused a connection: there are %u already ([limits] connections)", l->slot_most);
+        if (!l->full_logged)
+            log_warn(NULL, "refused a connection: there are %u already ([limits] connections)", l->slot_most);
         l->full_logged = true;
         return true;
     }
@@ -228,7 +240,8 @@ static void *listen_thread(void *context)
 {
     struct listener *l = context;
     struct pollfd fds[SOCKETS_MOST + 1];
-    for (size_t i = 0; i < l->socket_count; i++) fds[i] = (struct pollfd){ .fd = l->sockets[i], .events = POLLIN };
+    for (size_t i = 0; i < l->socket_count; i++)
+        fds[i] = (struct pollfd){ .fd = l->sockets[i], .events = POLLIN };
     fds[l->socket_count] = (struct pollfd){ .fd = l->stop_fd, .events = POLLIN };
     for (;;) {
         if (poll(fds, l->socket_count + 1, -1) < 0) continue;

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IO_THREADS      2
-#define ACCEPTS_POSTED  64
-#define STREAMS_MOST    1024  /* calls at once on one connection */
-#define KEEPALIVE_MS    60000 /* a dead peer is found after this and the next */
+#define IO_THREADS        2
+#define ACCEPTS_POSTED    64
+#define STREAMS_MOST      1024  /* calls at once on one connection */
+#define KEEPALIVE_MS      60000 /* a dead peer is found after this and the next */
 #define KEEPALIVE_WAIT_MS 20000
-#define TRIM_BYTES      (32 << 20)
-#define PING_LEAST_MS   10000 /* clients may ask for a sign of life this often */
+#define TRIM_BYTES        (32 << 20)
+#define PING_LEAST_MS     10000 /* clients may ask for a sign of life this often */
 
 enum tag_kind { TAG_NEW, TAG_RECEIVED, TAG_CLOSED, TAG_SENT, TAG_DONE, TAG_STOPPED, TAG_COUNT };
 struct tag {
@@ -48,7 +48,7 @@ struct rpc_call {
     void (*free_state)(void *state);
     struct rpc_call *next_work;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock;          /* of what follows */
     bool handled, gone, told_gone; /* gone is told once, after the first request has been handled */
     bool finished, initial_sent, receiving, half_closed, sending;
     grpc_byte_buffer *waiting; /* the next message of a stream */
@@ -76,10 +76,12 @@ struct rpc_server {
 
 const char *rpc_code_name(int code)
 {
-    static const char *const names[] = { "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
-                                         "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-                                         "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
-                                         "UNAUTHENTICATED" };
+    static const char *const names[] = {
+        "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+        "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+        "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+        "DATA_LOSS", "UNAUTHENTICATED"
+    };
     return code >= 0 && (size_t)code < ARRAY_COUNT(names) ? names[code] : "UNKNOWN";
 }
 
@@ -150,7 +152,8 @@ static void post_accept(struct rpc_server *s)
     pthread_mutex_init(&c->lock, NULL);
     grpc_call_details_init(&c->details);
     grpc_metadata_array_init(&c->metadata);
-    if (grpc_server_request_call(s->server, &c->call, &c->details, &c->metadata, s->queue, s->queue, &c->tags[TAG_NEW]) != GRPC_CALL_OK) {
+    if (grpc_server_request_call(s->server, &c->call, &c->details, &c->metadata, s->queue, s->queue,
+                                 &c->tags[TAG_NEW]) != GRPC_CALL_OK) {
         c->call = NULL;
         rpc_release(c);
     }
@@ -167,13 +170,17 @@ void *rpc_state(const struct rpc_call *c) { return c->state; }
 uint64_t rpc_deadline_ms(const struct rpc_call *c)
 {
     if (gpr_time_cmp(c->details.deadline, gpr_inf_future(c->details.deadline.clock_type)) == 0) return 0;
-    const int64_t left = gpr_time_to_millis(gpr_time_sub(c->details.deadline, gpr_now(c->details.deadline.clock_type)));
+    const int64_t left =
+        gpr_time_to_millis(gpr_time_sub(c->details.deadline, gpr_now(c->details.deadline.clock_type)));
     return left > 1 ? (uint64_t)left : 1;
 }
 
 /* -- messages ------------------------------------------------------------------------------------------------------------ */
 
-uint64_t rpc_message_bytes(const struct rpc_call *c) { return c->message ? grpc_byte_buffer_length(c->message) : 0; }
+uint64_t rpc_message_bytes(const struct rpc_call *c)
+{
+    return c->message ? grpc_byte_buffer_length(c->message) : 0;
+}
 
 bool rpc_message_next(struct rpc_call *c, struct span *piece)
 {
@@ -340,7 +347,8 @@ static void on_new(struct rpc_call *c)
     for (size_t i = 0; i < s->method_count && !c->method; i++)
         if (!grpc_slice_str_cmp(c->details.method, s->methods[i].path)) c->method = &s->methods[i];
     if (!c->method) {
-        rpc_finish_error(c, RPC_UNIMPLEMENTED, "cuzkd has no such method; server reflection lists those that it has");
+        rpc_finish_error(c, RPC_UNIMPLEMENTED,
+                         "cuzkd has no such method; server reflection lists those that it has");
         return;
     }
     pthread_mutex_lock(&c->lock);
@@ -356,8 +364,10 @@ static void on_received(struct rpc_call *c, bool success)
     if (ended) c->half_closed = true;
     pthread_mutex_unlock(&c->lock);
     if (!ended) {
-        if (c->method->heavy) give_to_worker(c);
-        else handle(c);
+        if (c->method->heavy)
+            give_to_worker(c);
+        else
+            handle(c);
     } else if (!c->method->stream) {
         rpc_finish_error(c, RPC_INVALID_ARGUMENT, "the call has no message");
     } else if (!c->method->stays) {
@@ -371,8 +381,10 @@ static void on_sent(struct rpc_call *c)
     c->sending = false;
     grpc_byte_buffer *waiting = c->waiting;
     c->waiting = NULL;
-    if (waiting && !c->finished) send_now(c, waiting);
-    else if (waiting) grpc_byte_buffer_destroy(waiting);
+    if (waiting && !c->finished)
+        send_now(c, waiting);
+    else if (waiting)
+        grpc_byte_buffer_destroy(waiting);
     if (!c->sending) receive(c);
     pthread_mutex_unlock(&c->lock);
 }
@@ -399,20 +411,33 @@ static void *io_thread(void *context)
 {
     struct rpc_server *s = context;
     for (;;) {
-        const grpc_event event = grpc_completion_queue_next(s->queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
+        const grpc_event event =
+            grpc_completion_queue_next(s->queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
         if (event.type == GRPC_QUEUE_SHUTDOWN) return NULL;
         struct tag *tag = event.tag;
         struct rpc_call *c = tag->call;
         switch (tag->kind) {
         case TAG_NEW:
-            if (event.success) on_new(c);
-            else c->call = NULL; /* the server is stopping */
+            if (event.success)
+                on_new(c);
+            else
+                c->call = NULL; /* the server is stopping */
             break;
-        case TAG_RECEIVED: on_received(c, event.success); break;
-        case TAG_CLOSED: on_closed(c); break;
-        case TAG_SENT: on_sent(c); break;
-        case TAG_STOPPED: on_stopped(s); break;
-        case TAG_DONE: case TAG_COUNT: break;
+        case TAG_RECEIVED:
+            on_received(c, event.success);
+            break;
+        case TAG_CLOSED:
+            on_closed(c);
+            break;
+        case TAG_SENT:
+            on_sent(c);
+            break;
+        case TAG_STOPPED:
+            on_stopped(s);
+            break;
+        case TAG_DONE:
+        case TAG_COUNT:
+            break;
         }
         if (c) rpc_release(c);
     }
@@ -431,14 +456,29 @@ static void create_core(struct rpc_server *s, const struct rpc_options *o)
     grpc_resource_quota *quota = grpc_resource_quota_create("calls");
     grpc_resource_quota_resize(quota, (size_t)o->flight_most_bytes);
     grpc_arg args[] = {
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, .value.integer = (int)o->message_most_bytes },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, .value.integer = (int)o->message_most_bytes },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_MAX_CONCURRENT_STREAMS, .value.integer = STREAMS_MOST },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_TIME_MS, .value.integer = KEEPALIVE_MS },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_TIMEOUT_MS, .value.integer = KEEPALIVE_WAIT_MS },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, .value.integer = 1 },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, .value.integer = PING_LEAST_MS },
-        { .type = GRPC_ARG_POINTER, .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH,
+          .value.integer = (int)o->message_most_bytes },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_SEND_MESSAGE_LENGTH,
+          .value.integer = (int)o->message_most_bytes },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_CONCURRENT_STREAMS,
+          .value.integer = STREAMS_MOST },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_TIME_MS,
+          .value.integer = KEEPALIVE_MS },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+          .value.integer = KEEPALIVE_WAIT_MS },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS,
+          .value.integer = 1 },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+          .value.integer = PING_LEAST_MS },
+        { .type = GRPC_ARG_POINTER,
+          .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
           .value.pointer = { .p = quota, .vtable = grpc_resource_quota_arg_vtable() } },
     };
     const grpc_channel_args all = { .num_args = ARRAY_COUNT(args), .args = args };
@@ -449,8 +489,8 @@ static void create_core(struct rpc_server *s, const struct rpc_options *o)
     grpc_resource_quota_unref(quota);
 }
 
-cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struct rpc_options *o, const struct rpc_method *methods,
-                            size_t count, void *context)
+cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struct rpc_options *o,
+                            const struct rpc_method *methods, size_t count, void *context)
 {
     struct rpc_server *s = calloc(1, sizeof *s);
     if (!s) return FAIL(t, CUZK_NO_MEMORY, "no memory for a server");
@@ -474,7 +514,8 @@ cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struc
     return CUZK_OK;
 }
 
-cuzk_status rpc_server_listen(struct rpc_server *s, struct task *t, const char *address, char *bound, size_t bound_bytes)
+cuzk_status rpc_server_listen(struct rpc_server *s, struct task *t, const char *address, char *bound,
+                              size_t bound_bytes)
 {
     return listener_add(s->listener, t, address, bound, bound_bytes);
 }
@@ -483,8 +524,10 @@ cuzk_status rpc_server_start(struct rpc_server *s, struct task *t)
 {
     grpc_server_start(s->server);
     for (int i = 0; i < ACCEPTS_POSTED; i++) post_accept(s);
-    while (s->io_running < IO_THREADS && !pthread_create(&s->io[s->io_running], NULL, io_thread, s)) s->io_running++;
-    while (s->workers_running < s->worker_count && !pthread_create(&s->workers[s->workers_running], NULL, work_thread, s))
+    while (s->io_running < IO_THREADS && !pthread_create(&s->io[s->io_running], NULL, io_thread, s))
+        s->io_running++;
+    while (s->workers_running < s->worker_count &&
+           !pthread_create(&s->workers[s->workers_running], NULL, work_thread, s))
         s->workers_running++;
     if (s->io_running < IO_THREADS || s->workers_running < s->worker_count)
         return FAIL(t, CUZK_NO_MEMORY, "cannot start the server's %u threads", IO_THREADS + s->worker_count);

@@ -13,15 +13,23 @@ struct rpc_call;
 
 /* Status codes of gRPC (grpc.io, status codes). */
 enum rpc_code {
-    RPC_OK = 0, RPC_CANCELLED = 1, RPC_UNKNOWN = 2, RPC_INVALID_ARGUMENT = 3, RPC_DEADLINE_EXCEEDED = 4, RPC_NOT_FOUND = 5,
-    RPC_RESOURCE_EXHAUSTED = 8, RPC_UNIMPLEMENTED = 12, RPC_INTERNAL = 13, RPC_UNAVAILABLE = 14,
+    RPC_OK = 0,
+    RPC_CANCELLED = 1,
+    RPC_UNKNOWN = 2,
+    RPC_INVALID_ARGUMENT = 3,
+    RPC_DEADLINE_EXCEEDED = 4,
+    RPC_NOT_FOUND = 5,
+    RPC_RESOURCE_EXHAUSTED = 8,
+    RPC_UNIMPLEMENTED = 12,
+    RPC_INTERNAL = 13,
+    RPC_UNAVAILABLE = 14,
 };
 const char *rpc_code_name(int code); /* "RESOURCE_EXHAUSTED" */
 
 struct rpc_method {
-    const char *path;  /* "/cuzk.v1.ProvingEngine/Prove" */
+    const char *path; /* "/cuzk.v1.ProvingEngine/Prove" */
     bool heavy;
-    bool stream;       /* messages go both ways until the client closes its side, or for as long as stays is set */
+    bool stream; /* messages go both ways until the client closes its side, or for as long as stays is set */
     bool stays;
     void (*request)(struct rpc_call *call, void *context);
     /* The client has cancelled, is gone, or its deadline has passed: at most once, after request has returned.  NULL: ignored. */
@@ -29,18 +37,19 @@ struct rpc_method {
 };
 
 struct rpc_options {
-    uint64_t message_most_bytes;  /* of one message; more is RESOURCE_EXHAUSTED */
-    uint64_t flight_most_bytes;   /* of all messages that are being received */
+    uint64_t message_most_bytes; /* of one message; more is RESOURCE_EXHAUSTED */
+    uint64_t flight_most_bytes;  /* of all messages that are being received */
     unsigned connection_most;
-    unsigned worker_count;        /* threads for heavy methods */
+    unsigned worker_count; /* threads for heavy methods */
 };
 
 /** In      methods, count, context  borrowed until rpc_server_close; context is handed to request and gone */
-cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struct rpc_options *o, const struct rpc_method *methods,
-                            size_t count, void *context) MUST_CHECK;
+cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struct rpc_options *o,
+                            const struct rpc_method *methods, size_t count, void *context) MUST_CHECK;
 /** Adds a place to listen at: "host:port" (port 0: a free one) or "unix:///path".  Out  bound: the place with its port.
  * Errors  CUZK_INVALID_ARGUMENT: not an address; CUZK_IO: it is taken, or not allowed. */
-cuzk_status rpc_server_listen(struct rpc_server *s, struct task *t, const char *address, char *bound, size_t bound_bytes) MUST_CHECK;
+cuzk_status rpc_server_listen(struct rpc_server *s, struct task *t, const char *address, char *bound,
+                              size_t bound_bytes) MUST_CHECK;
 cuzk_status rpc_server_start(struct rpc_server *s, struct task *t) MUST_CHECK;
 /** Takes no connections and calls any more; calls that are not answered after grace_ms are cancelled.  Returns when all are over. */
 void rpc_server_stop(struct rpc_server *s, uint64_t grace_ms);
@@ -65,7 +74,7 @@ void rpc_hold(struct rpc_call *c);
 void rpc_release(struct rpc_call *c);
 
 /* Each of these may be called from any thread.  After the first finish, further ones do nothing. */
-void rpc_finish(struct rpc_call *c, struct span message);                  /* OK, with this message */
+void rpc_finish(struct rpc_call *c, struct span message); /* OK, with this message */
 void rpc_finish_error(struct rpc_call *c, int code, const char *text);
 /** A message of a stream.  While one is on its way the latest further one waits, those between are dropped. */
 void rpc_send(struct rpc_call *c, struct span message);

@@ -31,9 +31,15 @@ cuzk_status rpc_client_open(struct rpc_client **out, struct task *t, const char 
     snprintf(c->target, sizeof c->target, "%s%s", a.is_unix ? "unix:" : "", a.is_unix ? a.host : target);
     rpc_core_init();
     grpc_arg args[] = {
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, .value.integer = MESSAGE_MOST_BYTES },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, .value.integer = MESSAGE_MOST_BYTES },
-        { .type = GRPC_ARG_INTEGER, .key = (char *)(uintptr_t)GRPC_ARG_ENABLE_HTTP_PROXY, .value.integer = 0 },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH,
+          .value.integer = MESSAGE_MOST_BYTES },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_SEND_MESSAGE_LENGTH,
+          .value.integer = MESSAGE_MOST_BYTES },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_ENABLE_HTTP_PROXY,
+          .value.integer = 0 },
     };
     const grpc_channel_args all = { .num_args = ARRAY_COUNT(args), .args = args };
     grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
@@ -49,7 +55,9 @@ void rpc_client_close(struct rpc_client *c)
     if (!c) return;
     grpc_channel_destroy(c->channel);
     grpc_completion_queue_shutdown(c->queue);
-    while (grpc_completion_queue_next(c->queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL).type != GRPC_QUEUE_SHUTDOWN) continue;
+    while (grpc_completion_queue_next(c->queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL).type !=
+           GRPC_QUEUE_SHUTDOWN)
+        continue;
     grpc_completion_queue_destroy(c->queue);
     rpc_core_fini();
     free(c);
@@ -58,15 +66,24 @@ void rpc_client_close(struct rpc_client *c)
 static cuzk_status status_of_code(int code)
 {
     switch (code) {
-    case RPC_OK: return CUZK_OK;
-    case RPC_CANCELLED: return CUZK_CANCELLED;
-    case RPC_INVALID_ARGUMENT: return CUZK_INVALID_ARGUMENT;
-    case RPC_DEADLINE_EXCEEDED: return CUZK_DEADLINE;
-    case RPC_NOT_FOUND: return CUZK_NOT_FOUND;
-    case RPC_RESOURCE_EXHAUSTED: return CUZK_QUEUE_FULL;
-    case RPC_UNIMPLEMENTED: return CUZK_UNSUPPORTED;
-    case RPC_UNAVAILABLE: return CUZK_DEVICE_UNAVAILABLE;
-    default: return CUZK_INTERNAL;
+    case RPC_OK:
+        return CUZK_OK;
+    case RPC_CANCELLED:
+        return CUZK_CANCELLED;
+    case RPC_INVALID_ARGUMENT:
+        return CUZK_INVALID_ARGUMENT;
+    case RPC_DEADLINE_EXCEEDED:
+        return CUZK_DEADLINE;
+    case RPC_NOT_FOUND:
+        return CUZK_NOT_FOUND;
+    case RPC_RESOURCE_EXHAUSTED:
+        return CUZK_QUEUE_FULL;
+    case RPC_UNIMPLEMENTED:
+        return CUZK_UNSUPPORTED;
+    case RPC_UNAVAILABLE:
+        return CUZK_DEVICE_UNAVAILABLE;
+    default:
+        return CUZK_INTERNAL;
     }
 }
 
@@ -76,7 +93,8 @@ static void wait_call(struct rpc_client *c, struct task *t, grpc_call *call)
     bool cancelled = false;
     for (;;) {
         const grpc_event e = grpc_completion_queue_next(
-            c->queue, gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(POLL_MS, GPR_TIMESPAN)), NULL);
+            c->queue, gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(POLL_MS, GPR_TIMESPAN)),
+            NULL);
         if (e.type == GRPC_OP_COMPLETE) return;
         if (!cancelled && t->cancel && atomic_load(t->cancel)) {
             cancelled = true;
@@ -88,7 +106,8 @@ static void wait_call(struct rpc_client *c, struct task *t, grpc_call *call)
 static cuzk_status copy_answer(struct task *t, uint8_t **answer, size_t *answer_bytes, grpc_byte_buffer *from)
 {
     grpc_byte_buffer_reader reader;
-    if (!grpc_byte_buffer_reader_init(&reader, from)) return FAIL(t, CUZK_MALFORMED, "the answer cannot be read");
+    if (!grpc_byte_buffer_reader_init(&reader, from))
+        return FAIL(t, CUZK_MALFORMED, "the answer cannot be read");
     grpc_slice all = grpc_byte_buffer_reader_readall(&reader);
     grpc_byte_buffer_reader_destroy(&reader);
     *answer_bytes = GRPC_SLICE_LENGTH(all);
@@ -98,15 +117,17 @@ static cuzk_status copy_answer(struct task *t, uint8_t **answer, size_t *answer_
     return *answer ? CUZK_OK : FAIL(t, CUZK_NO_MEMORY, "no memory for an answer of %zu bytes", *answer_bytes);
 }
 
-cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes, int *code, const char *path,
-                            size_t (*pack)(const void *message, uint8_t *out), const void *message, size_t message_bytes,
-                            uint64_t timeout_ms)
+cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
+                            int *code, const char *path, size_t (*pack)(const void *message, uint8_t *out),
+                            const void *message, size_t message_bytes, uint64_t timeout_ms)
 {
     grpc_slice method = grpc_slice_from_copied_string(path);
-    const gpr_timespec deadline =
-        timeout_ms ? gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis((int64_t)timeout_ms, GPR_TIMESPAN))
-                   : gpr_inf_future(GPR_CLOCK_REALTIME);
-    grpc_call *call = grpc_channel_create_call(c->channel, NULL, GRPC_PROPAGATE_DEFAULTS, c->queue, method, NULL, deadline, NULL);
+    const gpr_timespec deadline = timeout_ms
+                                      ? gpr_time_add(gpr_now(GPR_CLOCK_REALTIME),
+                                                     gpr_time_from_millis((int64_t)timeout_ms, GPR_TIMESPAN))
+                                      : gpr_inf_future(GPR_CLOCK_REALTIME);
+    grpc_call *call = grpc_channel_create_call(c->channel, NULL, GRPC_PROPAGATE_DEFAULTS, c->queue, method,
+                                               NULL, deadline, NULL);
     grpc_slice_unref(method);
 
     grpc_slice request = grpc_slice_malloc(message_bytes);
@@ -142,8 +163,9 @@ cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answ
     } else {
         wait_call(c, t, call);
         if (status_code != GRPC_STATUS_OK) {
-            status = FAIL(t, status_of_code((int)status_code), "%s: %s: %.*s", c->target, rpc_code_name((int)status_code),
-                          (int)GRPC_SLICE_LENGTH(details), (const char *)GRPC_SLICE_START_PTR(details));
+            status = FAIL(t, status_of_code((int)status_code), "%s: %s: %.*s", c->target,
+                          rpc_code_name((int)status_code), (int)GRPC_SLICE_LENGTH(details),
+                          (const char *)GRPC_SLICE_START_PTR(details));
         } else if (!received) {
             status = FAIL(t, CUZK_MALFORMED, "%s: an answer without a message", c->target);
         } else {

@@ -18,8 +18,8 @@ void rpc_client_close(struct rpc_client *c); /* NULL is legal */
  *         code        of gRPC: RPC_OK, or what the error was made of
  * Errors  the status that stands for the server's code, with its text; CUZK_DEVICE_UNAVAILABLE also if nobody answers there;
  *         CUZK_DEADLINE, CUZK_CANCELLED */
-cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes, int *code, const char *path,
-                            size_t (*pack)(const void *message, uint8_t *out), const void *message, size_t message_bytes,
-                            uint64_t timeout_ms) MUST_CHECK;
+cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
+                            int *code, const char *path, size_t (*pack)(const void *message, uint8_t *out),
+                            const void *message, size_t message_bytes, uint64_t timeout_ms) MUST_CHECK;
 
 #endif

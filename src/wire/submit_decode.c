@@ -46,17 +46,20 @@ static cuzk_status fail_field(struct task *t, const struct field *f, const char 
     return CUZK_INVALID_ARGUMENT;
 }
 
-static cuzk_status read_text(struct task *t, struct wire_reader *r, const struct field *f, char *out, uint64_t bytes)
+static cuzk_status read_text(struct task *t, struct wire_reader *r, const struct field *f, char *out,
+                             uint64_t bytes)
 {
     if (bytes >= f->also) return fail_field(t, f, "is longer than its bytes at most, which are", f->also - 1);
     TRY(wire_copy(t, r, (uint8_t *)out, bytes));
     out[bytes] = '\0';
     for (uint64_t i = 0; i < bytes; i++)
-        if ((uint8_t)out[i] < 0x20 || out[i] == 0x7f) return fail_field(t, f, "has a control character at byte", i);
+        if ((uint8_t)out[i] < 0x20 || out[i] == 0x7f)
+            return fail_field(t, f, "has a control character at byte", i);
     return CUZK_OK;
 }
 
-static cuzk_status read_payload(struct task *t, struct wire_reader *r, const struct field *f, uint8_t **out, uint64_t *size, uint64_t bytes)
+static cuzk_status read_payload(struct task *t, struct wire_reader *r, const struct field *f, uint8_t **out,
+                                uint64_t *size, uint64_t bytes)
 {
     if (*out) {
         wipe(*out, (size_t)*size);
@@ -66,26 +69,34 @@ static cuzk_status read_payload(struct task *t, struct wire_reader *r, const str
     *size = 0;
     if (bytes == 0) return CUZK_OK;
     *out = malloc((size_t)bytes);
-    if (!*out) return FAIL(t, CUZK_NO_MEMORY, "no memory for the %llu bytes of %s", (unsigned long long)bytes, f->name);
+    if (!*out)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for the %llu bytes of %s", (unsigned long long)bytes,
+                    f->name);
     *size = bytes;
     return wire_copy(t, r, *out, bytes);
 }
 
-static cuzk_status read_field(struct task *t, struct submit *s, struct wire_reader *r, uint64_t end, const struct field *f)
+static cuzk_status read_field(struct task *t, struct submit *s, struct wire_reader *r, uint64_t end,
+                              const struct field *f)
 {
     char *at = (char *)s + f->offset;
     uint64_t v;
     if (f->kind == FIELD_U32 || f->kind == FIELD_U64) {
         TRY(wire_varint(t, r, end, &v));
-        if (f->kind == FIELD_U64) memcpy(at, &v, sizeof v);
-        else if (v > UINT32_MAX) return fail_field(t, f, "has 32 bits, and cannot be", v);
-        else memcpy(at, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
+        if (f->kind == FIELD_U64)
+            memcpy(at, &v, sizeof v);
+        else if (v > UINT32_MAX)
+            return fail_field(t, f, "has 32 bits, and cannot be", v);
+        else
+            memcpy(at, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
         return CUZK_OK;
     }
     TRY(wire_length(t, r, end, &v));
     switch (f->kind) {
-    case FIELD_TEXT: return read_text(t, r, f, at, v);
-    case FIELD_PAYLOAD: return read_payload(t, r, f, (uint8_t **)(void *)at, (uint64_t *)(void *)((char *)s + f->also), v);
+    case FIELD_TEXT:
+        return read_text(t, r, f, at, v);
+    case FIELD_PAYLOAD:
+        return read_payload(t, r, f, (uint8_t **)(void *)at, (uint64_t *)(void *)((char *)s + f->also), v);
     case FIELD_HASH:
         *(bool *)((char *)s + f->also) = v != 0;
         if (v == 0) return CUZK_OK;
@@ -94,7 +105,9 @@ static cuzk_status read_field(struct task *t, struct submit *s, struct wire_read
     case FIELD_COUNTED:
         s->vanilla_proof_count++;
         return wire_copy(t, r, NULL, v);
-    case FIELD_U32: case FIELD_U64: break;
+    case FIELD_U32:
+    case FIELD_U64:
+        break;
     }
     return CUZK_OK;
 }

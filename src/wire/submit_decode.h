@@ -13,18 +13,22 @@ struct submit {
     char request_id[SUBMIT_REQUEST_ID_BYTES], circuit[SUBMIT_CIRCUIT_BYTES];
     uint32_t proof_kind, priority, partition_index, durable;
     uint64_t sector_size, registered_proof, sector_number, miner_id, deadline_ms;
-    uint8_t randomness[SUBMIT_HASH_BYTES], comm_r_old[SUBMIT_HASH_BYTES], comm_r_new[SUBMIT_HASH_BYTES], comm_d_new[SUBMIT_HASH_BYTES];
+    uint8_t randomness[SUBMIT_HASH_BYTES], comm_r_old[SUBMIT_HASH_BYTES], comm_r_new[SUBMIT_HASH_BYTES],
+        comm_d_new[SUBMIT_HASH_BYTES];
     bool has_randomness, has_comm_r_old, has_comm_r_new, has_comm_d_new;
     uint8_t *vanilla_proof, *witness; /* from malloc; NULL: absent or empty */
     uint64_t vanilla_proof_bytes, witness_bytes;
-    unsigned vanilla_proof_count;     /* of vanilla_proofs: counted, not kept, since no kind of this build takes them */
-    bool present;                     /* ProveRequest.submit was there */
+    unsigned
+        vanilla_proof_count; /* of vanilla_proofs: counted, not kept, since no kind of this build takes them */
+    bool present;            /* ProveRequest.submit was there */
 };
 
 /** In      in_prove  the message is a ProveRequest
  * Errors  CUZK_MALFORMED; CUZK_INVALID_ARGUMENT: a value out of its bounds, with the field's name; CUZK_NO_MEMORY.  submit_free it in any case.
  * Cost    one copy of the payload.  Allocates no more than the message is long. */
-cuzk_status submit_decode(struct task *t, struct submit *out, struct wire_reader *r, bool in_prove) MUST_CHECK;
-void submit_free(struct submit *s); /* wipes and frees the payloads that were not taken; legal on a zeroed one */
+cuzk_status submit_decode(struct task *t, struct submit *out, struct wire_reader *r,
+                          bool in_prove) MUST_CHECK;
+void submit_free(
+    struct submit *s); /* wipes and frees the payloads that were not taken; legal on a zeroed one */
 
 #endif

@@ -4,7 +4,8 @@
 
 #define VARINT_BYTES_MOST 10
 
-void wire_reader_init(struct wire_reader *r, bool (*next)(void *context, struct span *piece), void *context, uint64_t bytes)
+void wire_reader_init(struct wire_reader *r, bool (*next)(void *context, struct span *piece), void *context,
+                      uint64_t bytes)
 {
     memset(r, 0, sizeof *r);
     r->next = next;
@@ -14,8 +15,8 @@ void wire_reader_init(struct wire_reader *r, bool (*next)(void *context, struct 
 
 static cuzk_status fail_here(struct task *t, const struct wire_reader *r, const char *what)
 {
-    FAIL(t, CUZK_MALFORMED, "the request is not a Protocol Buffers message of this service: %s at byte %llu", what,
-         (unsigned long long)r->offset);
+    FAIL(t, CUZK_MALFORMED, "the request is not a Protocol Buffers message of this service: %s at byte %llu",
+         what, (unsigned long long)r->offset);
     task_fail_place(t, NULL, r->offset, NULL, "compare the client's .proto with proto/cuzk/v1/proving.proto");
     return CUZK_MALFORMED;
 }
@@ -69,7 +70,8 @@ cuzk_status wire_varint(struct task *t, struct wire_reader *r, uint64_t end, uin
     return fail_here(t, r, "a number has more than 64 bits");
 }
 
-cuzk_status wire_field(struct task *t, struct wire_reader *r, uint64_t end, uint32_t *field, enum wire_type *type)
+cuzk_status wire_field(struct task *t, struct wire_reader *r, uint64_t end, uint32_t *field,
+                       enum wire_type *type)
 {
     *field = 0;
     *type = WIRE_VARINT;
@@ -77,7 +79,8 @@ cuzk_status wire_field(struct task *t, struct wire_reader *r, uint64_t end, uint
     uint64_t key;
     TRY(wire_varint(t, r, end, &key));
     if (key >> 3 == 0 || key >> 3 > 0x1fffffff) return fail_here(t, r, "a field has an impossible number");
-    if ((key & 7) != WIRE_VARINT && (key & 7) != WIRE_FIXED64 && (key & 7) != WIRE_BYTES && (key & 7) != WIRE_FIXED32)
+    if ((key & 7) != WIRE_VARINT && (key & 7) != WIRE_FIXED64 && (key & 7) != WIRE_BYTES &&
+        (key & 7) != WIRE_FIXED32)
         return fail_here(t, r, "a field has an unknown wire type");
     *field = (uint32_t)(key >> 3);
     *type = (enum wire_type)(key & 7);

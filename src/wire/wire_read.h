@@ -18,12 +18,14 @@ struct wire_reader {
 };
 
 /** In  bytes  of the whole message; next must give as many. */
-void wire_reader_init(struct wire_reader *r, bool (*next)(void *context, struct span *piece), void *context, uint64_t bytes);
+void wire_reader_init(struct wire_reader *r, bool (*next)(void *context, struct span *piece), void *context,
+                      uint64_t bytes);
 
 /* Errors of all that follows: CUZK_MALFORMED with the offset. */
 
 /** end: the offset where the (sub)message ends.  *field 0: it has ended. */
-cuzk_status wire_field(struct task *t, struct wire_reader *r, uint64_t end, uint32_t *field, enum wire_type *type) MUST_CHECK;
+cuzk_status wire_field(struct task *t, struct wire_reader *r, uint64_t end, uint32_t *field,
+                       enum wire_type *type) MUST_CHECK;
 cuzk_status wire_varint(struct task *t, struct wire_reader *r, uint64_t end, uint64_t *value) MUST_CHECK;
 /** The length of a WIRE_BYTES field: it ends at or before end. */
 cuzk_status wire_length(struct task *t, struct wire_reader *r, uint64_t end, uint64_t *bytes) MUST_CHECK;

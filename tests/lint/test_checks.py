@@ -68,6 +68,20 @@ class Checks(unittest.TestCase):
         self.write("src/server/bad.c", '#include "curve/curve.h"\n')
         self.assert_refuses("check_layers.py", "server/ sees")
 
+    def test_layers_wire(self):
+        self.write("src/wire/rpc.h", "")
+        self.write("src/wire/good.c", '#include <grpc/grpc.h>\n#include "base/task.h"\n#include "cuzk/v1/proving.pb-c.h"\n')
+        self.write("src/server/good.c", '#include "wire/rpc.h"\n#include "cuzk/v1/proving.pb-c.h"\n')
+        self.assert_passes("check_layers.py")
+        self.write("src/server/bad.c", '#include <grpc/grpc.h>\n')
+        self.assert_refuses("check_layers.py", "only wire/ sees gRPC core")
+        os.remove(os.path.join(self.folder.name, "src/server/bad.c"))
+        self.write("src/base/bad.c", '#include "cuzk/v1/proving.pb-c.h"\n')
+        self.assert_refuses("check_layers.py", "see messages")
+        os.remove(os.path.join(self.folder.name, "src/base/bad.c"))
+        self.write("src/wire/bad.c", '#include "curve/curve.h"\n')
+        self.assert_refuses("check_layers.py", "wire/ sees base/")
+
     def test_layers_unknown_folder_and_file(self):
         self.write("src/utils/x.h", "")
         self.assert_refuses("check_layers.py", "src/utils: no level")

@@ -33,7 +33,16 @@ struct fake_job {
     char proof[128], text[512];
 };
 
-enum event_kind { EVENT_SUBMIT, EVENT_AWAIT, EVENT_LEAVE, EVENT_CANCEL, EVENT_PRELOAD, EVENT_EVICT, EVENT_LOOK, EVENT_CLOSE };
+enum event_kind {
+    EVENT_SUBMIT,
+    EVENT_AWAIT,
+    EVENT_LEAVE,
+    EVENT_CANCEL,
+    EVENT_PRELOAD,
+    EVENT_EVICT,
+    EVENT_LOOK,
+    EVENT_CLOSE
+};
 struct event {
     struct event *next;
     enum event_kind kind;
@@ -85,7 +94,8 @@ static struct fake_job *find(struct engine *e, const char *id)
     return j;
 }
 
-static void answer(const struct event *w, const struct fake_job *j, cuzk_status status, const char *text, bool was_running)
+static void answer(const struct event *w, const struct fake_job *j, cuzk_status status, const char *text,
+                   bool was_running)
 {
     struct job_answer a = { .status = status, .error_text = text, .was_running = was_running, .attempts = 1 };
     a.timings.total_ms = 12.4;
@@ -103,8 +113,10 @@ static void answer(const struct event *w, const struct fake_job *j, cuzk_status 
 
 static void answer_ended(const struct event *w, const struct fake_job *j)
 {
-    if (j->end == JOB_FAILED) answer(w, j, CUZK_UNSATISFIED, "constraint 7 is not satisfied", false);
-    else answer(w, j, CUZK_OK, "", false);
+    if (j->end == JOB_FAILED)
+        answer(w, j, CUZK_UNSATISFIED, "constraint 7 is not satisfied", false);
+    else
+        answer(w, j, CUZK_OK, "", false);
 }
 
 static bool has_waiter(const struct engine *e, const char *id)
@@ -138,7 +150,8 @@ static void on_submit(struct engine *e, struct event *v)
     struct fake_job *j = v->job;
     for (struct fake_job *other = e->jobs; other; other = other->next) {
         unfinished += other->end == JOB_UNFINISHED;
-        if (!j->request_id[0] || strcmp(other->request_id, j->request_id) || other->digest != j->digest) continue;
+        if (!j->request_id[0] || strcmp(other->request_id, j->request_id) || other->digest != j->digest)
+            continue;
         struct job_answer a = { .status = CUZK_OK, .error_text = "", .joined = true };
         memcpy(a.job_id, other->id, sizeof a.job_id);
         v->told(v->context, &a);
@@ -150,8 +163,12 @@ static void on_submit(struct engine *e, struct event *v)
         struct fake_job refused = { .id = "" };
         char text[128];
         snprintf(text, sizeof text, "the queue is full: %u jobs of %u", unfinished, e->queue_most);
-        if (v->large) answer(v, &refused, CUZK_TOO_LARGE, "the job needs 900 bytes, and the whole budget is 800", false);
-        else answer(v, &refused, full ? CUZK_QUEUE_FULL : CUZK_DEVICE_UNAVAILABLE, full ? text : "the engine is closing", false);
+        if (v->large)
+            answer(v, &refused, CUZK_TOO_LARGE, "the job needs 900 bytes, and the whole budget is 800",
+                   false);
+        else
+            answer(v, &refused, full ? CUZK_QUEUE_FULL : CUZK_DEVICE_UNAVAILABLE,
+                   full ? text : "the engine is closing", false);
         free(j);
         return;
     }
@@ -173,7 +190,8 @@ static void on_leave(struct engine *e, const struct event *v)
         *at = w->next;
         answer(w, j, CUZK_CANCELLED, "the waiter has left", false);
         free(w);
-        if (j && e->cancel_when_alone && !has_waiter(e, v->name) && j->end == JOB_UNFINISHED) end_job(e, j, JOB_CANCELLED);
+        if (j && e->cancel_when_alone && !has_waiter(e, v->name) && j->end == JOB_UNFINISHED)
+            end_job(e, j, JOB_CANCELLED);
         return;
     }
 }
@@ -184,8 +202,10 @@ static void on_key(struct engine *e, const struct event *v)
     for (size_t i = 0; i < e->circuit_count; i++) {
         if (strcmp(e->names[i], v->name)) continue;
         a = (struct key_answer){ .status = CUZK_OK, .error_text = "", .was_loaded = e->loaded[i] };
-        if (v->kind == EVENT_PRELOAD) a.load_ms = e->loaded[i] ? 0 : 17;
-        else a.freed_bytes = e->loaded[i] ? 4096 : 0;
+        if (v->kind == EVENT_PRELOAD)
+            a.load_ms = e->loaded[i] ? 0 : 17;
+        else
+            a.freed_bytes = e->loaded[i] ? 4096 : 0;
         e->loaded[i] = v->kind == EVENT_PRELOAD;
     }
     v->key(v->context, &a);
@@ -197,8 +217,14 @@ static void on_look(struct engine *e, const struct event *v)
     struct key_view keys[8];
     struct kind_view kind = { .kind = "circom", .done = e->counters.done, .failed = e->counters.failed };
     static struct job_view jobs[1024];
-    struct engine_view view = { .lanes = &lane, .lane_count = 1, .keys = keys, .key_count = e->circuit_count, .kinds = &kind,
-                                .kind_count = 1, .jobs = jobs, .counters = e->counters };
+    struct engine_view view = { .lanes = &lane,
+                                .lane_count = 1,
+                                .keys = keys,
+                                .key_count = e->circuit_count,
+                                .kinds = &kind,
+                                .kind_count = 1,
+                                .jobs = jobs,
+                                .counters = e->counters };
     view.uptime_ms = (clock_now_ns() - e->start_ns) / 1000000;
     view.heap = (struct bytes_view){ .total = 800, .used = 80, .peak = 90 };
     memset(keys, 0, sizeof keys);
@@ -227,17 +253,23 @@ static void take(struct engine *e, struct event *v)
 {
     struct fake_job *j = v->told ? find(e, v->name) : NULL;
     switch (v->kind) {
-    case EVENT_SUBMIT: on_submit(e, v); break;
+    case EVENT_SUBMIT:
+        on_submit(e, v);
+        break;
     case EVENT_AWAIT:
-        if (!j) answer(v, NULL, CUZK_NOT_FOUND, "there is no such job", false);
-        else if (j->end != JOB_UNFINISHED) answer_ended(v, j);
+        if (!j)
+            answer(v, NULL, CUZK_NOT_FOUND, "there is no such job", false);
+        else if (j->end != JOB_UNFINISHED)
+            answer_ended(v, j);
         else {
             v->next = e->waiters;
             e->waiters = v;
             return;
         }
         break;
-    case EVENT_LEAVE: on_leave(e, v); break;
+    case EVENT_LEAVE:
+        on_leave(e, v);
+        break;
     case EVENT_CANCEL:
         if (j) {
             const bool running = j->end == JOB_UNFINISHED;
@@ -247,9 +279,16 @@ static void take(struct engine *e, struct event *v)
             answer(v, NULL, CUZK_NOT_FOUND, "there is no such job", false);
         }
         break;
-    case EVENT_PRELOAD: case EVENT_EVICT: on_key(e, v); break;
-    case EVENT_LOOK: on_look(e, v); break;
-    case EVENT_CLOSE: e->closing = true; break;
+    case EVENT_PRELOAD:
+    case EVENT_EVICT:
+        on_key(e, v);
+        break;
+    case EVENT_LOOK:
+        on_look(e, v);
+        break;
+    case EVENT_CLOSE:
+        e->closing = true;
+        break;
     }
     free(v);
 }
@@ -261,8 +300,10 @@ static uint64_t pass_time(struct engine *e)
     uint64_t next = UINT64_MAX;
     for (struct fake_job *j = e->jobs; j; j = j->next) {
         if (j->end != JOB_UNFINISHED) continue;
-        if (j->end_ns <= now) end_job(e, j, j->will_end);
-        else if (j->end_ns < next) next = j->end_ns;
+        if (j->end_ns <= now)
+            end_job(e, j, j->will_end);
+        else if (j->end_ns < next)
+            next = j->end_ns;
     }
     for (struct event **at = &e->waiters; *at;) {
         struct event *w = *at;
@@ -283,10 +324,13 @@ static void *engine_thread(void *context)
     struct engine *e = context;
     while (!e->closing) {
         const uint64_t next = pass_time(e);
-        struct timespec until = { .tv_sec = (time_t)(next / 1000000000), .tv_nsec = (long)(next % 1000000000) };
+        struct timespec until = { .tv_sec = (time_t)(next / 1000000000),
+                                  .tv_nsec = (long)(next % 1000000000) };
         pthread_mutex_lock(&e->lock);
-        if (!e->first && next == UINT64_MAX) pthread_cond_wait(&e->changed, &e->lock);
-        else if (!e->first) pthread_cond_timedwait(&e->changed, &e->lock, &until);
+        if (!e->first && next == UINT64_MAX)
+            pthread_cond_wait(&e->changed, &e->lock);
+        else if (!e->first)
+            pthread_cond_timedwait(&e->changed, &e->lock, &until);
         struct event *v = e->first;
         if (v) {
             e->first = v->next;
@@ -309,7 +353,8 @@ cuzk_status engine_open(struct engine **out, struct task *t, const struct engine
 {
     struct engine *e = calloc(1, sizeof *e);
     pthread_condattr_t monotonic;
-    if (o->circuit_count > ARRAY_COUNT(e->names)) return FAIL(t, CUZK_INVALID_ARGUMENT, "the fake engine takes 8 circuits");
+    if (o->circuit_count > ARRAY_COUNT(e->names))
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "the fake engine takes 8 circuits");
     e->last = &e->first;
     e->queue_most = o->queue_most;
     e->cancel_when_alone = o->cancel_when_alone;
@@ -375,7 +420,8 @@ static struct fake_job *make_job(const struct engine_request *r)
         j->end_ns = clock_now_ns() + strtoull(number, NULL, 10) * 1000000;
     }
     snprintf(j->proof, sizeof j->proof, "%" PRIu64 " bytes, digest %016" PRIx64, j->payload_bytes, j->digest);
-    int n = snprintf(j->text, sizeof j->text, "{\"proof\":\"%s\",\"publicSignals\":[\"%u\",\"%" PRIu64 "\",\"%d\"],\"parameters\":\"",
+    int n = snprintf(j->text, sizeof j->text,
+                     "{\"proof\":\"%s\",\"publicSignals\":[\"%u\",\"%" PRIu64 "\",\"%d\"],\"parameters\":\"",
                      j->circuit, (unsigned)r->priority, r->deadline_ms, r->durable);
     for (size_t i = 0; i < r->parameters.size && n + 3 < (int)sizeof j->text; i++)
         n += snprintf(j->text + n, sizeof j->text - (size_t)n, "%02x", r->parameters.data[i]);
@@ -383,7 +429,8 @@ static struct fake_job *make_job(const struct engine_request *r)
     return j;
 }
 
-cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told, void *context)
+cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
+                          void *context)
 {
     struct event v = { .kind = EVENT_SUBMIT, .told = told, .context = context };
     size_t i = 0;

@@ -184,7 +184,7 @@ test('connections that speak no HTTP/2 hurt nobody', async () => {
 })
 
 test('a payload of 200 MB, copied once', async () => {
-  const bytes = Buffer.alloc(200e6)
+  const bytes = Buffer.alloc(sanitized ? 20e6 : 200e6)
   for (let i = 0; i < bytes.length; i += 4096) bytes.writeUInt32LE(i, i)
   const before = main.rss()
   let peak = 0
@@ -192,8 +192,8 @@ test('a payload of 200 MB, copied once', async () => {
   const start = Date.now()
   const { result } = await call(client, 'Prove', { submit: { circuit: 'small', witness: bytes } })
   clearInterval(timer)
-  assert.match(result.proof.toString(), /^200000000 bytes, digest [0-9a-f]{16}$/)
-  console.log(`        200 MB: ${Date.now() - start} ms with the client, resident ${Math.round(before / 1e6)} -> at most ${Math.round(peak / 1e6)} MB`)
+  assert.match(result.proof.toString(), new RegExp(`^${bytes.length} bytes, digest [0-9a-f]{16}$`))
+  console.log(`        ${bytes.length / 1e6} MB: ${Date.now() - start} ms with the client, resident ${Math.round(before / 1e6)} -> at most ${Math.round(peak / 1e6)} MB`)
   if (!sanitized) assert.ok(peak - before < 330e6, `took ${peak - before} bytes`)
 })
 
