@@ -109,6 +109,8 @@ def mutate_bytes(rng, data, other):
             data[at:] = other[cut:]
         elif data[:4] in (b"zkey", b"wtns", b"r1cs"):
             parts = split(data)
+            if not parts:
+                continue
             a, b = rng.randrange(len(parts)), rng.randrange(len(parts))
             how = rng.randrange(4)
             if how == 0:
