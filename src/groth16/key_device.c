@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define IDLE_MOST 3 /* streams: each holds device memory */
+/* Streams kept by all keys together: a device has only so many (16 on CUDA), and each holds some of its memory. */
+#define IDLE_MOST 4
+static atomic_uint idle_streams;
 
 struct idle_stream {
     const struct backend *backend;
@@ -43,6 +45,7 @@ void key_devices_destroy(struct key_devices *d)
 {
     if (d == NULL) return;
     for (unsigned i = 0; i < d->idle_count; i++) d->idle[i].backend->stream_close(d->idle[i].stream);
+    atomic_fetch_sub(&idle_streams, d->idle_count);
     while (d->first != NULL) {
         struct key_device *const k = d->first;
         d->first = k->next;
@@ -182,6 +185,7 @@ cuzk_status key_device_stream_take(struct stream **out, struct task *t, const st
         if (d->idle[i].backend != backend || d->idle[i].device != device) continue;
         *out = d->idle[i].stream;
         d->idle[i] = d->idle[--d->idle_count];
+        atomic_fetch_sub(&idle_streams, 1);
     }
     pthread_mutex_unlock(&d->lock);
     return *out != NULL ? CUZK_OK : backend->stream_open(out, t, device);
@@ -193,9 +197,16 @@ void key_device_stream_give(const struct groth16_key *key, const struct backend 
     struct key_devices *const d = key->devices;
     const struct idle_stream entry = { backend, device, stream };
 
+    if (backend->reads_host_memory) { /* costs nothing to open */
+        backend->stream_close(stream);
+        return;
+    }
     pthread_mutex_lock(&d->lock);
-    const bool kept = d->idle_count < IDLE_MOST;
-    if (kept) d->idle[d->idle_count++] = entry;
+    const bool kept = atomic_fetch_add(&idle_streams, 1) < IDLE_MOST;
+    if (kept)
+        d->idle[d->idle_count++] = entry;
+    else
+        atomic_fetch_sub(&idle_streams, 1);
     pthread_mutex_unlock(&d->lock);
     if (!kept) backend->stream_close(stream);
 }

@@ -12,12 +12,15 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "groth16/chunks.h"
 #include "groth16/h_poly.h"
 #include "groth16/key_device.h"
 #include <string.h>
 
 #define PIECE_BYTES \
     ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0002-points-in-the-file.md */
+
+#define WITNESS_CHUNK 16384 /* values that one thread checks at a time: 50 us */
 
 /* The pieces of the block that a plan describes. */
 struct workspace {
@@ -69,6 +72,11 @@ static cuzk_status operands_take(struct operands *out, struct task *t, const str
 
 /* -- 1 ----------------------------------------------------------------------------------------------------------------- */
 
+static cuzk_status check_values(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    return witness_check_range(t, context, begin, end);
+}
+
 static cuzk_status check_witness(struct task *t, const struct groth16_key *key, const struct witness *w)
 {
     if (w->curve != key->curve)
@@ -79,7 +87,8 @@ static cuzk_status check_witness(struct task *t, const struct groth16_key *key, 
             t, CUZK_MISMATCH,
             "the witness has %llu values, the key's circuit %llu variables; they are of different circuits",
             (unsigned long long)w->count, (unsigned long long)key->variable_count);
-    return witness_check(t, w);
+    struct witness values = *w;
+    return chunks_run(t, NULL, w->count, WITNESS_CHUNK, check_values, &values);
 }
 
 /* -- 2 ----------------------------------------------------------------------------------------------------------------- */

@@ -3,13 +3,18 @@
 
 cuzk_status witness_check(struct task *t, const struct witness *w)
 {
+    return witness_check_range(t, w, 0, w->count);
+}
+
+cuzk_status witness_check_range(struct task *t, const struct witness *w, uint64_t begin, uint64_t end)
+{
     if (w->values.size / 32 < w->count || w->count == 0) {
         const cuzk_status s = FAIL(t, CUZK_MALFORMED, "the witness has %llu values but %zu bytes",
                                    (unsigned long long)w->count, w->values.size);
         task_fail_place(t, NULL, ERROR_NO_OFFSET, "witness", NULL);
         return s;
     }
-    for (uint64_t i = 0; i < w->count; i++) {
+    for (uint64_t i = begin; i < end; i++) {
         struct fr_int v;
         witness_get(w, &v, i);
         if (!w->curve->fr.int_is_canonical(&v)) {

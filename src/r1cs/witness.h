@@ -13,6 +13,8 @@ struct witness {
 
 /** Checks that every value is canonical (< r) and that value 0 is one.  CUZK_MALFORMED names the first that is not. */
 cuzk_status witness_check(struct task *t, const struct witness *w) MUST_CHECK;
+/** The same for values [begin, end) of a witness whose count its values have. */
+cuzk_status witness_check_range(struct task *t, const struct witness *w, uint64_t begin, uint64_t end) MUST_CHECK;
 
 static inline void witness_get(const struct witness *w, struct fr_int *out, uint64_t i)
 {
