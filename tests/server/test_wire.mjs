@@ -325,8 +325,9 @@ test('server reflection lists the services and describes them', async () => {
 })
 
 test('1,000 calls at once on one connection', async () => {
-  const answers = await Promise.all(Array.from({ length: 1000 }, (_, i) => call(client, i % 2 ? 'GetStatus' : 'GetMetrics', {})))
-  assert.equal(answers.length, 1000)
+  const count = sanitized ? 50 : 1000 // ThreadSanitizer takes seconds to pass over what it suspects inside gRPC
+  const answers = await Promise.all(Array.from({ length: count }, (_, i) => call(client, i % 2 ? 'GetStatus' : 'GetMetrics', {})))
+  assert.equal(answers.length, count)
 })
 
 test('descriptors and threads are flat over 300 connections', async () => {
@@ -341,7 +342,7 @@ test('descriptors and threads are flat over 300 connections', async () => {
   }
   await round(20)
   const before = count()
-  await round(300)
+  await round(sanitized ? 30 : 300)
   const after = count()
   assert.ok(after[0] <= before[0] + 3 && after[1] <= before[1] + 3, `${before} -> ${after}`)
 })
