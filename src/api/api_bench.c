@@ -204,12 +204,13 @@ cuzk_status cuzk_bench_operations(cuzk_context *context, const char *curve, unsi
             FAIL(&call.task, CUZK_INVALID_ARGUMENT, "there is no curve '%s': bn254 or bls12_381", curve),
             error);
     if (!context->backend->reads_host_memory)
-        return api_end(&call,
-                       FAIL(&call.task, CUZK_UNSUPPORTED,
-                            "single operations are timed on cpu; on %s bench/device.sh times them, and here proofs "
-                            "on a key are timed",
-                            context->backend->name),
-                       error);
+        return api_end(
+            &call,
+            FAIL(&call.task, CUZK_UNSUPPORTED,
+                 "single operations are timed on cpu; on %s bench/device.sh times them, and here proofs "
+                 "on a key are timed",
+                 context->backend->name),
+            error);
     cuzk_status status = api_new(&call, &block, sizeof *b);
     if (status != CUZK_OK) return api_end(&call, status, error);
     b = block;

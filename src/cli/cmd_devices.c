@@ -3,15 +3,17 @@
 #include <stdio.h>
 
 static const char help[] =
-    "Lists the processors and cards on which proofs can be made, and what this build has code for.  --device N of prove, plan and bench\n"
+    "Lists the processors and cards on which proofs can be made, and what this build has code for.  --device "
+    "N of prove, plan and bench\n"
     "takes a card's number.  A machine without a card or without a driver is no error: the list says so.";
 
 enum { DEVICES_MOST = 64 };
 
 static json_t *json_device(const cuzk_device_info *d, size_t index)
 {
-    return json_pack("{s:s, s:I, s:s, s:s, s:I, s:i}", "backend", d->backend, "index", (json_int_t)index, "name", d->name, "variant",
-                     d->variant, "memory_bytes", (json_int_t)d->memory_bytes, "units", (int)d->threads);
+    return json_pack("{s:s, s:I, s:s, s:s, s:I, s:i}", "backend", d->backend, "index", (json_int_t)index,
+                     "name", d->name, "variant", d->variant, "memory_bytes", (json_int_t)d->memory_bytes,
+                     "units", (int)d->threads);
 }
 
 /* The devices of one backend of this build, and a sentence where there are none. */
@@ -23,12 +25,15 @@ static cuzk_status list(const char *backend, const char *unit, json_t *array, cu
     if (status != CUZK_OK) return status;
     for (size_t i = 0; i < count && i < DEVICES_MOST; i++) {
         const cuzk_device_info *d = &found[i];
-        if (cli.json) json_array_append_new(array, json_device(d, i));
+        if (cli.json)
+            json_array_append_new(array, json_device(d, i));
         else
-            printf("%-5s %zu  %s, %s, %u %s, %s\n", d->backend, i, d->name, d->variant, d->threads, unit, cli_bytes(d->memory_bytes));
+            printf("%-5s %zu  %s, %s, %u %s, %s\n", d->backend, i, d->name, d->variant, d->threads, unit,
+                   cli_bytes(d->memory_bytes));
     }
     if (count == 0 && !cli.json)
-        printf("%-5s -  no NVIDIA driver, or no card that this process can see (nvidia-smi tells which)\n", backend);
+        printf("%-5s -  no NVIDIA driver, or no card that this process can see (nvidia-smi tells which)\n",
+               backend);
     return CUZK_OK;
 }
 
@@ -44,7 +49,8 @@ int cmd_devices(int argc, char **argv)
         return 0;
     }
     task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK) return cli_fail_task(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK)
+        return cli_fail_task(&t);
     json_t *array = json_array();
     cuzk_status status = list("cpu", "threads", array, &error);
     if (status == CUZK_OK && cuda != NULL) status = list("cuda", "multiprocessors", array, &error);
@@ -53,12 +59,13 @@ int cmd_devices(int argc, char **argv)
         return cli_fail(&error);
     }
     if (cli.json) {
-        cli_print_json(json_pack("{s:s, s:o, s:{s:s, s:s?}}", "status", "OK", "devices", array, "targets", "cpu",
-                                 cuzk_backend_targets("cpu"), "cuda", cuda));
+        cli_print_json(json_pack("{s:s, s:o, s:{s:s, s:s?}}", "status", "OK", "devices", array, "targets",
+                                 "cpu", cuzk_backend_targets("cpu"), "cuda", cuda));
         return 0;
     }
     json_decref(array);
     if (cuda == NULL) printf("cuda  -  this build has no CUDA backend (cmake -DCUZK_CUDA=ON)\n");
-    printf("code in this build: cpu %s%s%s\n", cuzk_backend_targets("cpu"), cuda != NULL ? "; cuda " : "", cuda != NULL ? cuda : "");
+    printf("code in this build: cpu %s%s%s\n", cuzk_backend_targets("cpu"), cuda != NULL ? "; cuda " : "",
+           cuda != NULL ? cuda : "");
     return 0;
 }

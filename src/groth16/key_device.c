@@ -191,8 +191,8 @@ cuzk_status key_device_stream_take(struct stream **out, struct task *t, const st
     return *out != NULL ? CUZK_OK : backend->stream_open(out, t, device);
 }
 
-void key_device_stream_give(const struct groth16_key *key, const struct backend *backend, struct device *device,
-                            struct stream *stream)
+void key_device_stream_give(const struct groth16_key *key, const struct backend *backend,
+                            struct device *device, struct stream *stream)
 {
     struct key_devices *const d = key->devices;
     const struct idle_stream entry = { backend, device, stream };

@@ -36,7 +36,7 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
 cuzk_status key_device_stream_take(struct stream **out, struct task *t, const struct groth16_key *key,
                                    const struct backend *backend, struct device *device) MUST_CHECK;
 /** After a proof that succeeded: nothing is under way on stream.  Kept, or closed where enough are kept. */
-void key_device_stream_give(const struct groth16_key *key, const struct backend *backend, struct device *device,
-                            struct stream *stream);
+void key_device_stream_give(const struct groth16_key *key, const struct backend *backend,
+                            struct device *device, struct stream *stream);
 
 #endif

@@ -29,7 +29,7 @@ struct workspace {
 
 /* What the operations read. */
 struct operands {
-    const struct key_device *resident; /* NULL: everything is on the host */
+    const struct key_device *resident;                               /* NULL: everything is on the host */
     struct buffer points[QUERY_COUNT], gather[QUERY_COUNT], witness; /* gather[q].data NULL: none */
 };
 
@@ -101,10 +101,10 @@ static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const
 
     if (ops->resident != NULL) {
         const struct buffer *const m = ops->resident->matrix;
-        TRY(p->backend->eval_resident(stream, t, &p->eval_a, key->curve, &ws->a, &key->a, &m[0], &ops->witness,
-                                      &ws->values));
-        TRY(p->backend->eval_resident(stream, t, &p->eval_b, key->curve, &ws->b, &key->b, &m[1], &ops->witness,
-                                      &ws->values));
+        TRY(p->backend->eval_resident(stream, t, &p->eval_a, key->curve, &ws->a, &key->a, &m[0],
+                                      &ops->witness, &ws->values));
+        TRY(p->backend->eval_resident(stream, t, &p->eval_b, key->curve, &ws->b, &key->b, &m[1],
+                                      &ops->witness, &ws->values));
         return p->backend->stream_sync(stream, t);
     }
     if (c == NULL) {
@@ -278,10 +278,10 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
     if (key->constraints == NULL) {
         TRY(out->backend->eval_plan(&out->eval_a, t, out->device, &key->a, key->domain.size));
         TRY(out->backend->eval_plan(&out->eval_b, t, out->device, &key->b, key->domain.size));
-        const size_t eval_bytes = out->backend->reads_host_memory
-                                      ? larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes)
-                                      : larger(out->eval_a.resident_workspace_bytes,
-                                               out->eval_b.resident_workspace_bytes);
+        const size_t eval_bytes =
+            out->backend->reads_host_memory
+                ? larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes)
+                : larger(out->eval_a.resident_workspace_bytes, out->eval_b.resident_workspace_bytes);
         out->values_workspace_bytes = larger(out->values_workspace_bytes, eval_bytes);
     } else if (!out->backend->host_elements) {
         return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not evaluate circuit %s yet; cpu does",

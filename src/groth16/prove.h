@@ -20,9 +20,9 @@ struct groth16_plan {
     size_t vector_bytes;                                 /* of a, of b */
     size_t points_bytes;                                 /* of a piece's decoded points */
     size_t values_workspace_bytes, sums_workspace_bytes;
-    size_t witness_bytes;                                /* of the witness in the block */
-    size_t block_bytes;                                  /* all of it */
-    uint64_t key_bytes; /* of device memory, taken by the key's first proof there for all others */
+    size_t witness_bytes; /* of the witness in the block */
+    size_t block_bytes;   /* all of it */
+    uint64_t key_bytes;   /* of device memory, taken by the key's first proof there for all others */
 };
 
 /** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit); CUZK_UNSUPPORTED: a circuit that is a

@@ -143,7 +143,8 @@ static void sum_check(const struct sum *s, const char *what)
     struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, shift),
                   scalars = take_with(s->scalars, 32 * s->n, shift), workspace = take(plan.workspace_bytes);
     struct buffer gather = take_with(s->gather, s->gather ? s->n * sizeof *s->gather : 0, 0);
-    OK(f.b->msm(f.s, &f.t, &plan, &got, &points, shift, &scalars, shift, s->gather ? &gather : NULL, &workspace));
+    OK(f.b->msm(f.s, &f.t, &plan, &got, &points, shift, &scalars, shift, s->gather ? &gather : NULL,
+                &workspace));
     OK(f.b->stream_sync(f.s, &f.t));
     f.b->buffer_give(&gather);
     f.b->buffer_give(&points);

@@ -22,14 +22,18 @@ static void host_operands_are_refused(void **state)
     assert_int_equal(b->open(&d, &t, &o), CUZK_OK);
     assert_int_equal(b->stream_open(&s, &t, d), CUZK_OK);
     assert_int_equal(b->msm_plan(&plan, &t, d, &curve_bn254, GROUP_G1, 2), CUZK_OK);
-    assert_int_equal(b->buffer_take(&taken, &t, d, MEM_DEVICE, sizeof bytes + plan.workspace_bytes, 0), CUZK_OK);
+    assert_int_equal(b->buffer_take(&taken, &t, d, MEM_DEVICE, sizeof bytes + plan.workspace_bytes, 0),
+                     CUZK_OK);
     assert_true(blind_bytes_taken() >= sizeof bytes);
     const struct buffer host = buffer_borrow(d, span_of(bytes, sizeof bytes));
-    const struct buffer *operand[][3] = { { &host, &taken, NULL }, { &taken, &host, NULL }, { &taken, &taken, &host } };
+    const struct buffer *operand[][3] = { { &host, &taken, NULL },
+                                          { &taken, &host, NULL },
+                                          { &taken, &taken, &host } };
     for (size_t i = 0; i < ARRAY_COUNT(operand); i++) {
         task_init(&t);
-        assert_int_equal(b->msm(s, &t, &plan, &out, operand[i][0], 0, operand[i][1], 0, operand[i][2], &taken),
-                         CUZK_INVALID_ARGUMENT);
+        assert_int_equal(
+            b->msm(s, &t, &plan, &out, operand[i][0], 0, operand[i][1], 0, operand[i][2], &taken),
+            CUZK_INVALID_ARGUMENT);
         assert_non_null(strstr(t.error.text, "is not in this device's memory"));
     }
     b->buffer_give(&taken);

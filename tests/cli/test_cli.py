@@ -440,6 +440,26 @@ def smallest_circuits():
 
 
 @case
+def devices_are_listed_and_never_replaced():
+    """The list works on every machine; a backend or a card that is not there is an error, not another one's proof."""
+    expect(0, "devices", has=["cpu   0", "cuda", "code in this build: cpu"])
+    found = json.loads(expect(0, "devices", "--json").stdout)
+    check(found["devices"][0]["backend"] == "cpu" and found["devices"][0]["memory_bytes"] > 0, f"devices: {found}")
+    f = fixture()
+    proof, public = f.dir / "device.json", f.dir / "device-public.json"
+    expect(0, "prove", "--backend", "cpu", f.key, f.wtns, proof, public)
+    proof.unlink()
+    expect(3, "prove", "--backend", "abacus", f.key, f.wtns, proof, public, has=["no backend 'abacus'", "'cpu'"])
+    expect(6, "prove", "--backend", "cpu", "--device", "1", f.key, f.wtns, proof, public, has="no CPU device 1")
+    cards = sum(d["backend"] == "cuda" for d in found["devices"])
+    code = 3 if found["targets"]["cuda"] is None else 6
+    expect(code, "prove", "--device", str(cards), f.key, f.wtns, proof, public)
+    check(not proof.exists(), "a proof was made by another device than the one named")
+    timed = json.loads(expect(0, "bench", "--runs", "1", "--at-once", "2", "--json", f.key, f.wtns).stdout)
+    check(timed["at_once"] == 2 and timed["proofs_per_second"] > 0, f"bench: {timed}")
+
+
+@case
 def sections_beyond_4_gib():
     """A sparse file: an unknown section of 5 GiB before the others, then a key whose points lie beyond 4 GiB."""
     f = fixture()
@@ -491,7 +511,7 @@ def threads_do_not_change_the_outcome():
 def bench_runs():
     f = fixture()
     o = json.loads(expect(0, "bench", f.key, f.wtns, "--runs", "2", "--json").stdout)
-    check(o["runs"] == 2 and len(o["stages"]) == 9, str(o))
+    check(o["runs"] == 2 and len(o["stages"]) == 10, str(o))
     expect(0, "bench", "--log2", "6", "--runs", "1", has="msm")
     expect(0, "bench", "--log2", "6", "--runs", "1", "--curve", "bls12_381")
     expect(2, "bench", "--curve", "ed25519")

@@ -66,8 +66,10 @@ static void prove_once(const struct made *m)
     m->key->curve->fr.from_u64(&blinding.r, 7);
     m->key->curve->fr.from_u64(&blinding.s, 11);
     proving_must(&t, groth16_prove_plan(&plan, &t, m->key, &backend_blind, m->device), "plan");
-    proving_must(&t, groth16_prove_blinded(&t, &proof, m->key, &plan, &m->circuit.witness, &blinding), "proof");
-    proving_must(&t, oracle_prove(&t, &expected, &m->secrets, &m->parsed, &m->circuit.witness, &blinding), "oracle");
+    proving_must(&t, groth16_prove_blinded(&t, &proof, m->key, &plan, &m->circuit.witness, &blinding),
+                 "proof");
+    proving_must(&t, oracle_prove(&t, &expected, &m->secrets, &m->parsed, &m->circuit.witness, &blinding),
+                 "oracle");
     if (!oracle_equal(&proof, &expected)) abort(); /* also called from other threads */
 }
 
@@ -108,7 +110,8 @@ static void many_first_proofs_upload_it_once(void **state)
 
     (void)state;
     make(&m, 0);
-    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, prove_in_thread, &m), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, prove_in_thread, &m), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
     assert_int_equal(blind_bytes_taken(), key_device_bytes(m.key, &backend_blind));
     unmake(&m);
@@ -126,7 +129,8 @@ static void what_cannot_fit_is_refused_with_both_numbers(void **state)
     make(&m, LIMIT);
     task_init(&t);
     assert_int_equal(groth16_prove_plan(&plan, &t, m.key, &backend_blind, m.device), CUZK_TOO_LARGE);
-    snprintf(number, sizeof number, "takes %llu bytes", (unsigned long long)(plan.key_bytes + plan.block_bytes));
+    snprintf(number, sizeof number, "takes %llu bytes",
+             (unsigned long long)(plan.key_bytes + plan.block_bytes));
     assert_non_null(strstr(t.error.text, number));
     assert_non_null(strstr(t.error.text, "gives 123456"));
     unmake(&m);

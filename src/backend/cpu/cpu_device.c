@@ -355,7 +355,9 @@ static cuzk_status cpu_msm(struct stream *s, struct task *t, const struct msm_pl
     TRY(range_check(t, points, "the points", points_offset,
                     (size_t)p->count * p->curve->group[p->group]->aff_bytes, 1));
     TRY(range_check(t, scalars, "the scalars", scalars_offset, gather ? 0 : 32 * (size_t)p->count, 1));
-    if (gather) TRY(range_check(t, gather, "the gather list", 0, sizeof(uint32_t) * (size_t)p->count, sizeof(uint32_t)));
+    if (gather)
+        TRY(range_check(t, gather, "the gather list", 0, sizeof(uint32_t) * (size_t)p->count,
+                        sizeof(uint32_t)));
     TRY(range_check(t, workspace, "the workspace of a multi-scalar multiplication", 0, p->workspace_bytes,
                     8));
     if (team.slots > p->thread_count) team.slots = p->thread_count; /* scratch was counted for these */

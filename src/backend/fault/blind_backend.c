@@ -28,7 +28,8 @@ static struct buffer bare(const struct buffer *b)
 static cuzk_status operand(struct task *t, struct buffer *out, const struct buffer *b, const char *what)
 {
     *out = bare(b);
-    if (b->kind != MEM_DEVICE) return FAIL(t, CUZK_INVALID_ARGUMENT, "%s is not in this device's memory", what);
+    if (b->kind != MEM_DEVICE)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%s is not in this device's memory", what);
     return CUZK_OK;
 }
 
@@ -171,9 +172,9 @@ static cuzk_status blind_eval_resident(struct stream *s, struct task *t, const s
     here.column = (uint32_t *)(void *)(from.data + l.column);
     here.coefficient = (uint32_t *)(void *)(from.data + l.coefficient);
     here.dictionary = (struct fr *)(void *)(from.data + l.dictionary);
-    const struct witness witness = {
-        .curve = c, .values = span_of(values.data, 32 * m->column_count), .count = m->column_count
-    };
+    const struct witness witness = { .curve = c,
+                                     .values = span_of(values.data, 32 * m->column_count),
+                                     .count = m->column_count };
     return backend_fault.eval(s, t, p, &to, &here, &witness, &scratch);
 }
 
