@@ -128,7 +128,7 @@ static void reduction(void **state)
             xyzz_write(&in[i * XYZZ_BYTES], &p);
         }
         host_launch((segments + TASKS - 1) / TASKS, 1, THREADS, [&] { k_reduce_buckets(plain.data(), weighted.data(), in.data(), segments, seg); });
-        const uint32_t jobs = w.narrow * (log2 + 2) + wide * (log2 + 3), parts = 1 + (uint32_t)prng_below(&rng, 2);
+        const uint32_t jobs = w.narrow * (log2 + 2) + wide * (log2 + 3), parts = 1u << prng_below(&rng, 3);
         std::vector<uint8_t> part(jobs * parts * XYZZ_BYTES), sums(jobs * XYZZ_BYTES);
         host_launch(parts, jobs, SUM_THREADS, [&] { k_sum_bits(part.data(), plain.data(), weighted.data(), log2, w); });
         host_launch(jobs, 1, SUM_THREADS, [&] { k_sum_parts(sums.data(), part.data(), parts); });

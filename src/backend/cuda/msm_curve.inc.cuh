@@ -188,17 +188,27 @@ static __global__ void __launch_bounds__(THREADS, MSM_REDUCE_BLOCKS) k_reduce_bu
     const bool there = g < segments;
     if (!there) g = segments - 1;
     const uint8_t *b = buckets + (((size_t)g + 1) << seg_log2) * XYZZ_BYTES;
-    struct xyzz r, u, p;
+    /* r += b_i and u += r in turn by one copy of the addition's code: two are larger than the instruction cache.  sum is what is added
+     * to, other the one that waits. */
+    struct xyzz sum, other, p, t;
     b -= XYZZ_BYTES;
-    xyzz_read(&r, b);
-    u = r;
+    xyzz_read(&sum, b);
+    other = sum;
+    if (seg_log2) xyzz_read(&p, b - XYZZ_BYTES);
     NOT_UNROLLED
-    for (uint32_t i = (1u << seg_log2) - 1; i; i--) {
-        b -= XYZZ_BYTES;
-        xyzz_read(&p, b);
-        xyzz_add(&r, &p);
-        xyzz_add(&u, &r);
+    for (uint32_t k = 0; k < 2 * ((1u << seg_log2) - 1); k++) {
+        xyzz_add(&sum, &p);
+        t = sum;
+        sum = other;
+        other = t;
+        if (k & 1) {
+            if (k + 1 < 2 * ((1u << seg_log2) - 1)) xyzz_read(&p, b - XYZZ_BYTES);
+        } else {
+            p = t;
+            b -= XYZZ_BYTES;
+        }
     }
+    const struct xyzz r = sum, u = other;
     if (!there) return;
     xyzz_write(plain + (size_t)g * XYZZ_BYTES, &r);
     xyzz_write(weighted + (size_t)g * XYZZ_BYTES, &u);
@@ -239,13 +249,13 @@ static __global__ void __launch_bounds__(THREADS) k_reduce_next(uint8_t *plain_o
  * its plain sums by bit.  Block (part, job) sums its part of a job. */
 #define SUM_TASKS   32
 #define SUM_THREADS (SUM_TASKS * LANES)
-/* The sum over the block's tasks, by a butterfly: all of them have it in the end. */
-static __device__ __forceinline__ void block_sum(uint8_t *to, struct xyzz *sum)
+/* The sum over every `width` neighbouring tasks (a power of two), by a butterfly: all of them have it in the end. */
+static __device__ __forceinline__ void block_sum(uint8_t *to, struct xyzz *sum, uint32_t width)
 {
     __shared__ uint4 points[SUM_TASKS * XYZZ_BYTES / 16];
     struct xyzz p;
     NOT_UNROLLED
-    for (uint32_t half = SUM_TASKS / 2; half; half /= 2) {
+    for (uint32_t half = width / 2; half; half /= 2) {
         __syncthreads();
         xyzz_write((uint8_t *)points + TASK * XYZZ_BYTES, sum);
         __syncthreads();
@@ -292,20 +302,14 @@ static __global__ void __launch_bounds__(SUM_THREADS) k_sum_bits(uint8_t *out, c
         job_item(&p, plain, weighted, job, all, q + TASK, end);
         xyzz_add_far(&sum, &p);
     }
-    block_sum(out + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * XYZZ_BYTES, &sum);
+    block_sum(out + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * XYZZ_BYTES, &sum, SUM_TASKS);
 }
-/* The parts of each job joined. */
+/* The parts of each job joined: a power of two of them, at most SUM_TASKS. */
 static __global__ void __launch_bounds__(SUM_THREADS) k_sum_parts(uint8_t *out, const uint8_t *parts, uint32_t count)
 {
-    struct xyzz sum, p;
-    xyzz_set_inf(&sum);
-    NOT_UNROLLED
-    for (uint32_t q = 0; q < count; q += SUM_TASKS) {
-        xyzz_set_inf(&p);
-        if (q + TASK < count) xyzz_read(&p, parts + ((size_t)blockIdx.x * count + q + TASK) * XYZZ_BYTES);
-        xyzz_add_far(&sum, &p);
-    }
-    block_sum(out + (size_t)blockIdx.x * XYZZ_BYTES, &sum);
+    struct xyzz sum;
+    xyzz_read(&sum, parts + ((size_t)blockIdx.x * count + (TASK & (count - 1))) * XYZZ_BYTES);
+    block_sum(out + (size_t)blockIdx.x * XYZZ_BYTES, &sum, count);
 }
 
 /* XYZZ to canonical Jacobian (X ZZ^2, Y ZZZ^2, ZZZ), which needs no inversion. */

@@ -1,0 +1,194 @@
+/* What the CUDA backend must never call once it is warm: everything that acts on the whole device.
+ *
+ * The runtime is linked statically, so the linker replaces each symbol by a counting one (--wrap, see CMakeLists.txt).  A deliberate
+ * violation of each kind proves that the counters count.  Then a thousand operations run on three streams. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "backend/backend.h"
+#include "support/prng.h"
+
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+
+/* X(symbol, parameters, arguments) */
+#define FORBIDDEN(X)                                                                                                    \
+    X(cudaMalloc, (void **p, size_t n), (p, n))                                                                         \
+    X(cudaFree, (void *p), (p))                                                                                         \
+    X(cudaMallocAsync, (void **p, size_t n, cudaStream_t s), (p, n, s))                                                 \
+    X(cudaFreeAsync, (void *p, cudaStream_t s), (p, s))                                                                 \
+    X(cudaHostAlloc, (void **p, size_t n, unsigned f), (p, n, f))                                                       \
+    X(cudaMallocHost, (void **p, size_t n), (p, n))                                                                     \
+    X(cudaFreeHost, (void *p), (p))                                                                                     \
+    X(cudaHostRegister, (void *p, size_t n, unsigned f), (p, n, f))                                                     \
+    X(cudaHostUnregister, (void *p), (p))                                                                               \
+    X(cudaDeviceSynchronize, (void), ())                                                                                \
+    X(cudaMemPoolTrimTo, (cudaMemPool_t p, size_t n), (p, n))                                                           \
+    X(cudaMemcpy, (void *to, const void *from, size_t n, enum cudaMemcpyKind k), (to, from, n, k))                      \
+    X(cudaMemset, (void *to, int v, size_t n), (to, v, n))
+
+#define COUNTER(symbol, parameters, arguments) COUNT_##symbol,
+enum { FORBIDDEN(COUNTER) COUNT_DEFAULT_STREAM, COUNT_PAGEABLE, COUNTS };
+static unsigned counts[COUNTS];
+#define NAME(symbol, parameters, arguments) #symbol,
+static const char *const names[] = { FORBIDDEN(NAME) "work on the default stream", "copies of pageable memory" };
+
+#define WRAP(symbol, parameters, arguments)                                                                             \
+    cudaError_t __real_##symbol parameters;                                                                             \
+    cudaError_t __wrap_##symbol parameters;                                                                             \
+    cudaError_t __wrap_##symbol parameters                                                                              \
+    {                                                                                                                   \
+        counts[COUNT_##symbol]++;                                                                                       \
+        return __real_##symbol arguments;                                                                               \
+    }
+FORBIDDEN(WRAP)
+
+cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k, cudaStream_t s);
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k, cudaStream_t s);
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k, cudaStream_t s)
+{
+    struct cudaPointerAttributes a;
+    const void *host = k == cudaMemcpyHostToDevice ? from : k == cudaMemcpyDeviceToHost ? to : NULL;
+    if (s == NULL) counts[COUNT_DEFAULT_STREAM]++;
+    if (host && (cudaPointerGetAttributes(&a, host) != cudaSuccess || a.type != cudaMemoryTypeHost)) counts[COUNT_PAGEABLE]++;
+    return __real_cudaMemcpyAsync(to, from, n, k, s);
+}
+cudaError_t __real_cudaMemsetAsync(void *to, int v, size_t n, cudaStream_t s);
+cudaError_t __wrap_cudaMemsetAsync(void *to, int v, size_t n, cudaStream_t s);
+cudaError_t __wrap_cudaMemsetAsync(void *to, int v, size_t n, cudaStream_t s)
+{
+    if (s == NULL) counts[COUNT_DEFAULT_STREAM]++;
+    return __real_cudaMemsetAsync(to, v, n, s);
+}
+
+static const struct backend *b;
+static struct device *device;
+static struct task t;
+static struct prng rng;
+
+#define OK(call)                                                                                                        \
+    do {                                                                                                                \
+        if ((call) != CUZK_OK) fail_msg("%s: %s", #call, t.error.text);                                                 \
+    } while (0)
+
+static void hooks_count(void **state)
+{
+    void *d = NULL, *h = NULL;
+    char pageable[64] = { 0 };
+    (void)state;
+    memset(counts, 0, sizeof counts);
+    assert_int_equal(cudaMalloc(&d, 4096), cudaSuccess);
+    assert_int_equal(cudaMallocHost(&h, 4096), cudaSuccess);
+    assert_int_equal(cudaMemcpy(d, h, 64, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemset(d, 1, 64), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(d, pageable, sizeof pageable, cudaMemcpyHostToDevice, NULL), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(cudaFree(d), cudaSuccess);
+    assert_int_equal(cudaFreeHost(h), cudaSuccess);
+    static const int expected[] = { COUNT_cudaMalloc, COUNT_cudaMallocHost, COUNT_cudaMemcpy, COUNT_cudaMemset, COUNT_cudaDeviceSynchronize,
+                                    COUNT_cudaFree, COUNT_cudaFreeHost, COUNT_DEFAULT_STREAM, COUNT_PAGEABLE };
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
+        if (counts[expected[i]] == 0) fail_msg("%s is not counted", names[expected[i]]);
+}
+
+enum { STREAMS = 3, POINTS = 5000, LOG2 = 13, OPERATIONS = 1000 };
+
+struct lane {
+    struct stream *s;
+    struct buffer points, scalars, workspace, a, c, quotient_workspace;
+    struct g_jac sum[2];
+    struct fr_int *host;
+};
+
+static void random_scalars(struct fr_int *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        do {
+            prng_bytes(&rng, &out[i], sizeof out[i]);
+            out[i].w[3] >>= 1;
+        } while (!curve_bls12_381.fr.int_is_canonical(&out[i]));
+}
+
+static void steady_state(void **state)
+{
+    const struct curve *c = &curve_bls12_381;
+    struct lane lane[STREAMS];
+    struct msm_plan msm;
+    struct quotient_plan quotient;
+    struct domain d;
+    size_t free_before, free_after, total;
+    (void)state;
+    OK(domain_init(&d, &t, c, ROOT_BELLMAN, LOG2));
+    OK(b->msm_plan(&msm, &t, device, c, GROUP_G1, POINTS));
+    OK(b->quotient_plan(&quotient, &t, device, &d, QUOTIENT_MONOMIAL));
+    for (int k = 0; k < STREAMS; k++) {
+        struct lane *l = &lane[k];
+        OK(b->stream_open(&l->s, &t, device));
+        OK(b->buffer_take(&l->points, &t, device, MEM_DEVICE, POINTS * c->g1.aff_bytes, 0));
+        OK(b->buffer_take(&l->scalars, &t, device, MEM_DEVICE, POINTS * 32, 0));
+        OK(b->buffer_take(&l->workspace, &t, device, MEM_DEVICE, msm.workspace_bytes, 0));
+        OK(b->buffer_take(&l->a, &t, device, MEM_DEVICE, quotient.vector_bytes, 0));
+        OK(b->buffer_take(&l->c, &t, device, MEM_DEVICE, quotient.vector_bytes, 0));
+        OK(b->buffer_take(&l->quotient_workspace, &t, device, MEM_DEVICE, quotient.workspace_bytes, 0));
+        l->host = calloc((size_t)1 << LOG2, sizeof *l->host);
+        assert_non_null(l->host);
+        random_scalars(l->host, (size_t)1 << LOG2);
+        OK(b->upload(l->s, &t, &l->scalars, 0, l->host, POINTS * 32));
+        OK(b->upload(l->s, &t, &l->a, 0, l->host, 32u << LOG2));
+        OK(b->upload(l->s, &t, &l->c, 0, l->host, 32u << LOG2));
+    }
+    for (unsigned i = 0; i < OPERATIONS; i++) {
+        struct lane *l = &lane[i % STREAMS];
+        if (i == 30) { /* every operation has run on every stream */
+            assert_int_equal(cudaMemGetInfo(&free_before, &total), cudaSuccess);
+            memset(counts, 0, sizeof counts);
+        }
+        switch (i / STREAMS % 5) {
+        case 0: OK(b->fixed_base(l->s, &t, c, GROUP_G1, &l->points, 0, &c->g1.generator, &l->scalars, 0, POINTS)); break;
+        case 1: OK(b->ntt(l->s, &t, &d, &l->a, i & 1, i & 2)); break;
+        case 2: OK(b->quotient(l->s, &t, &quotient, &l->a, &l->a, &l->c, &l->quotient_workspace)); break;
+        case 3:
+            OK(b->msm(l->s, &t, &msm, &l->sum[i / STREAMS / 5 & 1], &l->points, 0, &l->scalars, 0, NULL, &l->workspace));
+            OK(b->stream_sync(l->s, &t));
+            if (i / STREAMS >= 8) assert_true(c->g1.jac_eq(&l->sum[0], &l->sum[1])); /* one input, one result */
+            break;
+        default: OK(b->download(l->s, &t, l->host, &l->scalars, 0, POINTS * 32)); break;
+        }
+    }
+    for (int k = 0; k < STREAMS; k++) OK(b->stream_sync(lane[k].s, &t));
+    for (int k = 0; k < COUNTS; k++)
+        if (counts[k]) fail_msg("%s: %u", names[k], counts[k]);
+    assert_int_equal(cudaMemGetInfo(&free_after, &total), cudaSuccess);
+    assert_int_equal(free_before, free_after);
+    for (int k = 0; k < STREAMS; k++) {
+        struct lane *l = &lane[k];
+        b->stream_close(l->s);
+        struct buffer *const all[] = { &l->points, &l->scalars, &l->workspace, &l->a, &l->c, &l->quotient_workspace };
+        for (size_t i = 0; i < ARRAY_COUNT(all); i++) b->buffer_give(all[i]);
+        free(l->host);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = { cmocka_unit_test(hooks_count), cmocka_unit_test(steady_state) };
+    const struct device_options o = { .memory_bytes = (uint64_t)4 << 30 };
+    size_t count = 0;
+    task_init(&t);
+    b = backend_by_name("cuda");
+    if (!b || b->probe(&t, NULL, 0, &count) != CUZK_OK || count == 0) {
+        printf("skipped: no CUDA device\n");
+        return 77;
+    }
+    prng_init(&rng);
+    if (b->open(&device, &t, &o) != CUZK_OK) {
+        printf("%s\n", t.error.text);
+        return 1;
+    }
+    const int failed = cmocka_run_group_tests(cases, NULL, NULL);
+    b->close(device);
+    return failed;
+}
