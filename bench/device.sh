@@ -4,7 +4,7 @@
 #     bench/device.sh build            compile only
 #     bench/device.sh check            every operation against its definition, hostile inputs included (needs cmocka)
 #     bench/device.sh time [group...]  the table: see bench/bench_device.c
-#     bench/device.sh memcheck         compute-sanitizer over the checks
+#     bench/device.sh memcheck         compute-sanitizer, memcheck and racecheck, over small checks of every kernel
 #     bench/device.sh                  build, check, time
 # Environment: BUILD (default build/device), ARCH (default sm_90), NVCC, CC, JOBS, CMOCKA (folder of cmocka.h and libcmocka.so).
 set -eu
@@ -51,7 +51,12 @@ compile) compile "$1" ;;
 build) build ;;
 check) "$BUILD/test_cuda" "$@" ;;
 time) state; echo "commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"; "$BUILD/bench_device" "$@"; state ;;
-memcheck) for tool in memcheck racecheck; do compute-sanitizer --tool "$tool" "$BUILD/test_cuda" small; done ;;
+memcheck) # every kernel on small sizes
+    for tool in memcheck racecheck; do
+        for cases in 'ntt_d*' 'quotient_d*' 'eval*' 'msm_gather' 'msm_skewed' 'fixed*'; do
+            compute-sanitizer --error-exitcode 1 --tool "$tool" "$BUILD/test_cuda" "$cases"
+        done
+    done ;;
 all) build; "$BUILD/test_cuda"; "$0" time ;;
 *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -123,6 +123,7 @@ struct backend {
      * In  points   plan->count affine points in Montgomery form, packed, any alignment (infinity allowed, points on the curve)
      *     scalars  plan->count canonical integers of 32 bytes, any alignment; each < r
      *     gather   NULL, or plan->count indices (uint32_t): scalar i is scalars[gather[i]]
+     * Operands in a GPU's memory start on multiples of 16 bytes; a scalar that is not below r is told by stream_sync there.
      * Out out      valid after stream_sync.  Any mix of scalars is fast: 0, 1, small and full-size are told apart. */
     cuzk_status (*msm)(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points, size_t points_offset,
                        const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace);

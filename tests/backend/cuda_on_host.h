@@ -12,7 +12,7 @@
 
 #define CUZK_CUDA_ON_HOST 1
 #define __device__
-#define __global__
+#define __global__ __attribute__((unused))
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)

@@ -5,8 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <atomic>
-using std::atomic_bool; // base/task.h speaks C11
+// base/task.h speaks C11's atomics, which C++17 does not; the curves need only its name.
+#define CUZK_BASE_TASK_H
+#include "base/dialect.h"
+#include "cuzk/status.h"
+struct task;
 extern "C" {
 #include <cmocka.h>
 #include "curve/curve.h"
