@@ -244,8 +244,8 @@ static cuzk_status cpu_msm_plan(struct msm_plan *out, struct task *t, const stru
 static cuzk_status cpu_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d,
                                      const struct domain *domain, enum quotient_mode mode)
 {
-    (void)t;
     (void)d;
+    if (mode == QUOTIENT_COSET_PRODUCT) return FAIL(t, CUZK_UNSUPPORTED, "the CPU backend does not make the quotient of a key in Lagrange form");
     out->domain = *domain;
     out->mode = mode;
     out->vector_bytes = 32 * (size_t)domain->size;
