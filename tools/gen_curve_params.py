@@ -8,11 +8,11 @@ Curves are y^2 = x^3 + b over Fp, and y^2 = x^3 + b' over Fp2 = Fp[u] / (u^2 + 1
 (type M).  Sources: EIP-196, EIP-197 for bn254; draft-irtf-cfrg-pairing-friendly-curves for bls12_381; toy is searched for here.
 """
 import math
-import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from gen_params import CURVES, words  # noqa: E402
+
+from generated import write_or_check
 
 
 class Fp2:
@@ -180,19 +180,5 @@ def render(name):
     return "\n".join(out) + "\n\n#endif\n"
 
 
-def main():
-    root = pathlib.Path(__file__).resolve().parent.parent / "src" / "curve"
-    bad = 0
-    for name in CURVES:
-        path, text = root / f"params_curve_{name}.h", render(name)
-        if "--check" in sys.argv:
-            if not path.exists() or path.read_text() != text:
-                print(f"{path.name} is not what tools/gen_curve_params.py writes: run it")
-                bad = 1
-        else:
-            path.write_text(text)
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check("gen_curve_params.py", {f"curve/params_curve_{name}.h": render(name) for name in CURVES}))

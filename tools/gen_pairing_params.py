@@ -5,8 +5,9 @@ from xi, the element of Fp2 whose sixth root builds Fp12.  What is derived is ch
     tools/gen_pairing_params.py            write the files
     tools/gen_pairing_params.py --check    fail if a committed file differs from what would be written
 """
-import pathlib
 import sys
+
+from generated import write_or_check
 
 BN_X = 4965661367192848881
 CURVES = {
@@ -154,19 +155,5 @@ def render(name):
             f"#ifndef CUZK_PAIRING_PARAMS_PAIRING_{name.upper()}_H\n#define CUZK_PAIRING_PARAMS_PAIRING_{name.upper()}_H\n\n{body}\n\n#endif\n")
 
 
-def main():
-    root = pathlib.Path(__file__).resolve().parent.parent / "src" / "pairing"
-    bad = 0
-    for name in CURVES:
-        path, text = root / f"params_pairing_{name}.h", render(name)
-        if "--check" in sys.argv:
-            if not path.exists() or path.read_text() != text:
-                print(f"{path.name} is not what tools/gen_pairing_params.py writes: run it")
-                bad = 1
-        else:
-            path.write_text(text)
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check("gen_pairing_params.py", {f"pairing/params_pairing_{name}.h": render(name) for name in CURVES}))

@@ -4,8 +4,9 @@
     tools/gen_params.py            write the files
     tools/gen_params.py --check    fail if a committed file differs from what would be written
 """
-import pathlib
 import sys
+
+from generated import write_or_check
 
 BN_X = 4965661367192848881
 CURVES = {
@@ -67,19 +68,5 @@ def render(name):
             f"{field(up + '_FP', p, {})}\n\n{field(up + '_FR', r, seeds)}\n\n#endif\n")
 
 
-def main():
-    root = pathlib.Path(__file__).resolve().parent.parent / "src" / "field"
-    bad = 0
-    for name in CURVES:
-        path, text = root / f"params_{name}.h", render(name)
-        if "--check" in sys.argv:
-            if not path.exists() or path.read_text() != text:
-                print(f"{path.name} is not what tools/gen_params.py writes: run it")
-                bad = 1
-        else:
-            path.write_text(text)
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check("gen_params.py", {f"field/params_{name}.h": render(name) for name in CURVES}))
