@@ -30,6 +30,9 @@ function(cuzk_folder name)
   set_property(GLOBAL APPEND PROPERTY CUZK_FOLDERS cuzk_${name})
 endfunction()
 
+# The programs labelled tsan are built together by the target tsan_tests.
+add_custom_target(tsan_tests)
+
 # cuzk_test(NAME [LABELS l...] [ENV k=v...] [LIBS lib...] SOURCES s...): one cmocka program, linked with all of src/ (hidden
 # symbols included), registered with ctest.  The default label is fast (under a minute in the dev preset); others: release (fast, but
 # too slow under sanitizers: `make check` runs it in the release preset), tsan (also run under ThreadSanitizer), slow, cuda, soak.
@@ -45,6 +48,9 @@ function(cuzk_test name)
   endif()
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 600)
+  endif()
+  if("tsan" IN_LIST T_LABELS)
+    add_dependencies(tsan_tests ${name})
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}" ENVIRONMENT "${T_ENV}" TIMEOUT ${T_TIMEOUT})
 endfunction()
