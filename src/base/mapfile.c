@@ -240,3 +240,28 @@ cuzk_status mapfile_write(struct task *t, const char *path, const void *data, si
     sync_folder_of(temporary);
     return CUZK_OK;
 }
+
+cuzk_status mapfile_check_writable(struct task *t, const char *path)
+{
+    struct stat st;
+    char folder[PATH_MAX];
+
+    if (named_descriptor(path) >= 0) return CUZK_OK;
+    if (path[0] == '\0') return fail_file(t, "written", path, ENOENT);
+    const bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) return fail_file(t, "written", path, EISDIR);
+    if (exists && !S_ISREG(st.st_mode))
+        return access(path, W_OK) == 0 ? CUZK_OK : fail_file(t, "written", path, errno);
+    if (!exists || realpath(path, folder) == NULL) {
+        if ((size_t)snprintf(folder, sizeof folder, "%s", path) >= sizeof folder)
+            return fail_file(t, "written", path, ENAMETOOLONG);
+    }
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        snprintf(folder, sizeof folder, ".");
+    else
+        slash[slash == folder] = '\0'; /* the root keeps its slash */
+    if (stat(folder, &st) != 0) return fail_file(t, "written", path, errno);
+    if (!S_ISDIR(st.st_mode)) return fail_file(t, "written", path, ENOTDIR);
+    return access(folder, W_OK | X_OK) == 0 ? CUZK_OK : fail_file(t, "written", path, errno);
+}

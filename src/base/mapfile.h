@@ -28,4 +28,8 @@ void mapfile_close(struct mapfile *f); /* legal on a zeroed or closed one */
 cuzk_status mapfile_write(struct task *t, const char *path, const void *data, size_t bytes,
                           unsigned mode) MUST_CHECK;
 
+/** Whether mapfile_write could begin now: said before long work, not after it.  Writes nothing.
+ * Errors  as mapfile_write's, of a folder that is missing, not a folder, or not writable, and of a path that is a folder. */
+cuzk_status mapfile_check_writable(struct task *t, const char *path) MUST_CHECK;
+
 #endif

@@ -181,6 +181,34 @@ static void pipes_are_read_to_the_end(void **state)
     }
 }
 
+/* Said ahead is what mapfile_write then says, and nothing is left behind. */
+static void writing_is_foretold(void **state)
+{
+    (void)state;
+    char good[PATH_MAX], missing[PATH_MAX], beneath[PATH_MAX];
+    temp_folder_path(good, &folder, "new");
+    temp_folder_path(missing, &folder, "no/such");
+    temp_folder_path(beneath, &folder, "new/x");
+    const char *const paths[] = { missing, folder.path, beneath, "", "-", "/dev/null", "/", "/no/such" };
+    for (int exists = 0; exists < 2; exists++) {
+        struct task t, u;
+        for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+            task_init(&t);
+            task_init(&u);
+            const size_t before = entries();
+            const cuzk_status said = mapfile_check_writable(&t, paths[i]);
+            assert_int_equal(mapfile_write(&u, paths[i], "", 0, 0600), said);
+            assert_string_equal(t.error.advice, u.error.advice);
+            assert_int_equal(entries(), before);
+        }
+        task_init(&t);
+        assert_int_equal(mapfile_check_writable(&t, good), CUZK_OK);
+        assert_int_equal(entries(), exists);
+        assert_int_equal(mapfile_write(&t, good, "x", 1, 0600), CUZK_OK);
+    }
+    assert_int_equal(unlink(good), 0);
+}
+
 static void what_never_ends_is_refused(void **state)
 {
     (void)state;
@@ -370,6 +398,7 @@ int main(void)
         T(files_of_proc_are_read),
         T(refusals_name_path_and_reason),
         T(refusals_say_what_to_do),
+        T(writing_is_foretold),
         T(what_never_ends_is_refused),
         T(pipes_are_read_to_the_end),
         T(dash_reads_standard_input),
