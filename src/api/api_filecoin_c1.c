@@ -1,6 +1,7 @@
 /* Vanilla proofs: read, checked, made. */
 #include "api/api_filecoin.h"
 #include "circuits/porep/porep_seal.h"
+#include "base/bytes.h"
 #include "formats/c1json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,12 @@ static cuzk_status open_c1(struct api_call *call, cuzk_c1 **out, struct span dat
     cuzk_c1 *c1 = handle;
     const cuzk_status status = c1_read(&c1->c1, &call->task, data, path);
     if (status != CUZK_OK) {
-        task_fail_place(&call->task, path, ERROR_NO_OFFSET, NULL, NULL);
+        task_fail_place(
+            &call->task, path, ERROR_NO_OFFSET, NULL,
+            status == CUZK_NO_MEMORY
+                ? NULL
+                : "give the output of Commit Phase 1 as it was written: JSON, JSON in Curio's wrapper, "
+                  "or bincode");
         free(c1);
         return status;
     }
@@ -143,6 +149,7 @@ cuzk_status cuzk_c1_save(const cuzk_c1 *c1, const char *path, int wrapped, cuzk_
     if (path == NULL) return api_end(&call, api_refuse(&call, "path"), error);
     cuzk_status status = c1json_write(&c1->c1, &call.task, wrapped != 0, &text, &bytes);
     if (status == CUZK_OK) status = mapfile_write(&call.task, path, text, bytes, 0600);
+    if (text != NULL) wipe(text, bytes);
     free(text);
     return api_end(&call, status, error);
 }

@@ -248,14 +248,31 @@ cuzk_status c1_complete(struct c1 *c, struct task *t)
     return status;
 }
 
+/* What stands in a C1 output's place when something went wrong before. */
+static cuzk_status refuse_debris(struct task *t, struct span file, size_t text_at)
+{
+    static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
+    const char *what = NULL;
+    if (text_at == file.size)
+        what = "is empty";
+    else if (file.data[text_at] == '<')
+        what = "is an HTML page: a server's answer was saved in its place";
+    else if (file.size > sizeof mark && memcmp(file.data, mark, sizeof mark) == 0)
+        what = "begins with a byte order mark, which JSON has not";
+    else if (file.size < 20) /* the head of a bincode */
+        what = "is neither JSON nor bincode of a C1 output";
+    return what == NULL ? CUZK_OK : FAIL(t, CUZK_MALFORMED, "the file %s", what);
+}
+
 cuzk_status c1_read(struct c1 *out, struct task *t, struct span file, const char *path)
 {
     size_t at = 0;
     while (at < file.size && (file.data[at] == ' ' || (file.data[at] >= '\t' && file.data[at] <= '\r'))) at++;
     c1_init(out);
     if (path != NULL) snprintf(out->path, sizeof out->path, "%s", path);
-    const cuzk_status status =
-        at < file.size && file.data[at] == '{' ? c1json_read(out, t, file) : c1bincode_read(out, t, file);
+    const bool json = at < file.size && file.data[at] == '{';
+    cuzk_status status = json ? CUZK_OK : refuse_debris(t, file, at);
+    if (status == CUZK_OK) status = json ? c1json_read(out, t, file) : c1bincode_read(out, t, file);
     if (status != CUZK_OK) c1_fini(out);
     return status;
 }

@@ -13,8 +13,10 @@ struct reader {
 
 static cuzk_status fail_here(struct reader *r, const char *field, const char *why)
 {
-    const cuzk_status status = FAIL(r->t, CUZK_MALFORMED, "partition %u, challenge %u, %s: %s",
-                                    r->place.partition, r->place.challenge, field, why);
+    const cuzk_status status = r->c->partitions == 0
+                                   ? FAIL(r->t, CUZK_MALFORMED, "C1 bincode: %s", why)
+                                   : FAIL(r->t, CUZK_MALFORMED, "partition %u, challenge %u, %s: %s",
+                                          r->place.partition, r->place.challenge, field, why);
     task_fail_place(r->t, r->c->path[0] ? r->c->path : NULL, r->at, field, NULL);
     return status;
 }

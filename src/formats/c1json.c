@@ -54,12 +54,16 @@ static const struct member members[] = {
 
 cuzk_status c1json_fail(struct c1json *j, struct task *t, const char *why)
 {
-    char where[96] = "";
+    char where[96] = "", inside[80] = "";
     if (j->c->partitions != 0 && j->depth > 3)
         snprintf(where, sizeof where, " (partition %u, challenge %u)", j->place.partition,
                  j->place.challenge);
-    const cuzk_status status = FAIL(t, CUZK_MALFORMED, "C1 JSON%s: %s", where, why);
-    task_fail_place(t, j->c->path[0] ? j->c->path : NULL, j->offset,
+    if (j->decoding) /* offsets count decoded bytes, not the file's */
+        snprintf(inside, sizeof inside, " in Phase1Out, byte %llu of what it decodes to",
+                 (unsigned long long)j->offset);
+    const cuzk_status status = FAIL(t, CUZK_MALFORMED, "C1 JSON%s%s: %s", inside, where, why);
+    j->text[j->text_length] = '\0'; /* a name that was not read to its end */
+    task_fail_place(t, j->c->path[0] ? j->c->path : NULL, j->decoding ? ERROR_NO_OFFSET : j->offset,
                     j->text_is_key && j->text_length ? j->text : NULL, NULL);
     return status;
 }
@@ -94,6 +98,15 @@ static cuzk_status leave(struct c1json *j, struct task *t, const struct level *l
             return c1json_fail(j, t, why);
         }
     switch (l->node) {
+    case N_ROOT:
+        for (size_t i = 0; i < ARRAY_COUNT(members) && j->wrapped; i++)
+            if (members[i].parent == N_ROOT && members[i].required && (l->seen >> i & 1)) {
+                char why[96];
+                snprintf(why, sizeof why, "both Phase1Out and \"%s\": a wrapper or a C1 output, not both",
+                         members[i].name);
+                return c1json_fail(j, t, why);
+            }
+        return CUZK_OK;
     case N_VANILLA:
         return l->count == 1 ? CUZK_OK : c1json_fail(j, t, "vanilla_proofs must have exactly one member");
     case N_DATA:

@@ -8,7 +8,7 @@ struct c1json;
 
 /** Scans into an initialised c1, in pieces of any size: create, push ..., finish, destroy.  Any order of members, unknown ones are
  * skipped; numbers are unsigned integers of at most 20 digits, depth is at most 64, member names of interest are short.
- * Errors  CUZK_MALFORMED with the offset (in the decoded JSON where it was base64) and the field's place. */
+ * Errors  CUZK_MALFORMED with the offset (in the message where it counts decoded base64) and the field's place. */
 cuzk_status c1json_create(struct c1json **out, struct task *t, struct c1 *c) MUST_CHECK;
 cuzk_status c1json_push(struct c1json *j, struct task *t, const void *data, size_t bytes) MUST_CHECK;
 cuzk_status c1json_finish(struct c1json *j, struct task *t) MUST_CHECK;

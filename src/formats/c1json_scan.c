@@ -11,13 +11,27 @@
 
 /* -- base64 -- */
 
+static size_t base64_length(const uint8_t *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && ((p[i] >= '+' && p[i] <= '9' && p[i] != ',' && p[i] != '-' && p[i] != '.') ||
+                     ((p[i] | 0x20) >= 'a' && (p[i] | 0x20) <= 'z') || p[i] == '=' || p[i] <= ' '))
+        i++;
+    return i;
+}
+
 static cuzk_status decode(struct c1json *j, struct task *t, const uint8_t *p, size_t n)
 {
+    const uint8_t *const start = p;
     while (n > 0) {
         const size_t piece = n < CHUNK ? n : CHUNK;
         int out = 0;
-        if (EVP_DecodeUpdate(j->base64, j->decoded, &out, p, (int)piece) < 0)
-            return c1json_fail(j, t, "Phase1Out is not base64");
+        /* the decoder takes a '-' for the end, and would drop what follows */
+        if (memchr(p, '-', piece) != NULL ||
+            EVP_DecodeUpdate(j->base64, j->decoded, &out, p, (int)piece) < 0) {
+            j->offset += (uint64_t)(p - start) + base64_length(p, piece);
+            return c1json_fail(j, t, "Phase1Out is not base64 (of the standard alphabet, padded)");
+        }
         TRY(c1json_push(j->inside, t, j->decoded, (size_t)out));
         p += piece;
         n -= piece;
@@ -137,6 +151,7 @@ static cuzk_status start_value(struct c1json *j, struct task *t, uint8_t ch)
 
 static cuzk_status digit(struct c1json *j, struct task *t, unsigned d)
 {
+    if (j->digits == 1 && j->number == 0) return c1json_fail(j, t, "a number with leading zeros");
     if (++j->digits > 20 || j->number > (UINT64_MAX - d) / 10)
         return j->next == N_SKIP ? CUZK_OK : c1json_fail(j, t, "a number that exceeds 64 bits");
     j->number = 10 * j->number + d;
@@ -212,7 +227,7 @@ static size_t hash_bytes(struct c1json *j, const uint8_t *p, size_t size)
         unsigned v = p[at] - (unsigned)'0', n = 1;
         if (v > 9) break;
         for (; n < 3 && (unsigned)(p[at + n] - '0') <= 9; n++) v = 10 * v + (p[at + n] - (unsigned)'0');
-        if (p[at + n] != ',' || v > 255) break;
+        if (p[at + n] != ',' || v > 255 || (n > 1 && p[at] == '0')) break;
         j->hash[l->count++] = (uint8_t)v;
         at += n + 1;
     }
