@@ -82,6 +82,20 @@ cuzk_status porep_check_identity(const struct c1 *c1, struct task *t, uint64_t m
     uint8_t prover[32], porep_id[32], replica_id[32];
     porep_prover_id(prover, miner);
     registered_proof_porep_id(c1->proof, porep_id);
+    if (c1->has_sector && c1->sector_number != sector) {
+        const cuzk_status status = FAIL(t, CUZK_MISMATCH, "the wrapper is of sector %llu, not %llu",
+                                        (unsigned long long)c1->sector_number, (unsigned long long)sector);
+        task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "SectorNum",
+                        "most often the file or the sector number is a wrong one");
+        return status;
+    }
+    if (c1->has_prover && memcmp(c1->prover_id, prover, 32) != 0) {
+        const cuzk_status status =
+            FAIL(t, CUZK_MISMATCH, "the wrapper is of another miner than %llu", (unsigned long long)miner);
+        task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "prover_id",
+                        "most often the file or the miner is a wrong one");
+        return status;
+    }
     porep_replica_id(replica_id, prover, sector, c1->ticket, c1->comm_d, porep_id);
     if (memcmp(replica_id, c1->replica_id, 32) == 0) return CUZK_OK;
     const cuzk_status status = FAIL(

@@ -19,10 +19,15 @@ struct check {
     struct task *tasks; /* one for each challenge: the first error in order wins */
 };
 
+static const char advice[] =
+    "run Commit Phase 1 again, with this sector's seed, from its undamaged sealed files";
+
 static cuzk_status fail(const struct check *k, struct task *t, enum c1_item item, const struct c1_place *p,
                         const char *why)
 {
-    return c1_fail(k->c1, t, CUZK_MISMATCH, item, p, why);
+    const cuzk_status status = c1_fail(k->c1, t, CUZK_MISMATCH, item, p, why);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, advice);
+    return status;
 }
 
 static cuzk_status check_path(const struct check *k, struct task *t, struct c1_place *p, unsigned merkle,
@@ -192,7 +197,7 @@ static cuzk_status check_head(const struct c1 *c1, struct task *t)
         if (fields[i].number && !fe_int_is_canonical(&v)) why = "is not below the field's modulus";
         if (why == NULL) continue;
         const cuzk_status status = FAIL(t, CUZK_MALFORMED, "%s %s", fields[i].name, why);
-        task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, fields[i].name, NULL);
+        task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, fields[i].name, advice);
         return status;
     }
     const struct c1_extra *x = c1_extra_of(c1, 0, 0);
@@ -204,7 +209,7 @@ static cuzk_status check_head(const struct c1 *c1, struct task *t)
     if (memcmp(&comm_r, &given, sizeof given) == 0) return CUZK_OK;
     const cuzk_status status = FAIL(
         t, CUZK_MISMATCH, "comm_r is not the hash of the roots of trees C and R in partition 0, challenge 0");
-    task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "comm_r", NULL);
+    task_fail_place(t, c1->path[0] ? c1->path : NULL, ERROR_NO_OFFSET, "comm_r", advice);
     return status;
 }
 
