@@ -243,6 +243,8 @@ static cuzk_status setup(struct api_call *call, const cuzk_context *context, con
     cuzk_status status;
 
     memset(&secrets, 0, sizeof secrets);
+    if (trapdoor_path != NULL)
+        TRY(mapfile_check_writable(t, trapdoor_path)); /* before keys that would need it */
     TRY(params_folder_claim(t, folder));
     TRY(params_path(params_file, t, folder, shape, ".params"));
     TRY(params_path(vk_file, t, folder, shape, ".vk"));

@@ -85,8 +85,11 @@ cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep_statement *s
     if (statement == NULL) return api_end(&call, api_refuse(&call, "statement"), error);
     api_copy_in(&own, sizeof own, statement);
     cuzk_status status = derive(&public, &call.task, &own);
-    if (status == CUZK_OK && partition >= cuzk_porep_partitions(own.proof_type))
-        status = api_refuse(&call, "partition");
+    if (status == CUZK_OK && partition >= cuzk_porep_partitions(own.proof_type)) {
+        status = FAIL(&call.task, CUZK_INVALID_ARGUMENT, "there is no partition %u: %s has %u, from 0",
+                      partition, own.proof_type, cuzk_porep_partitions(own.proof_type));
+        task_fail_place(&call.task, NULL, ERROR_NO_OFFSET, "partition", NULL);
+    }
     if (status == CUZK_OK) status = api_new(&call, &handle, sizeof(cuzk_publics));
     if (status != CUZK_OK) return api_end(&call, status, error);
     cuzk_publics *p = handle;

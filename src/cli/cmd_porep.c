@@ -3,7 +3,9 @@
 #include "base/clock.h"
 #include "base/mapfile.h"
 #include "cuzk/cuzk_filecoin.h"
+#include <ctype.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,8 @@ static cuzk_status from_hex(struct task *t, unsigned char out[32], const char *o
         return FAIL(t, CUZK_INVALID_ARGUMENT, "%s is missing (or give --c1, which holds it)", option);
     if (strncmp(text, "0x", 2) == 0) text += 2;
     for (int i = 0; i < 64; i++) {
-        const char *digit = text[i] != '\0' ? strchr(hex_digits, text[i] | 0x20) : NULL;
+        const char *digit =
+            isxdigit((unsigned char)text[i]) ? strchr(hex_digits, tolower((unsigned char)text[i])) : NULL;
         if (digit == NULL || (i == 63 && text[64] != '\0'))
             return FAIL(t, CUZK_INVALID_ARGUMENT, "%s takes 64 hex digits", option);
         const unsigned char value = (unsigned char)(digit - hex_digits);
@@ -62,13 +65,14 @@ static void print_stage(void *context, unsigned partition, const char *stage, do
 static void report_proof(const cuzk_c1_info *info, const cuzk_porep_key_info *key, const char *path,
                          double ms)
 {
+    if (cli_is_stdout(path)) return;
     if (cli.json)
         cli_print_json(json_pack("{s:s, s:o, s:s, s:i, s:b, s:b, s:I, s:f}", "status", "OK", "proof",
                                  cli_json_text(path), "proof_type", info->proof_type, "partitions",
                                  (int)info->partitions, "verified", 1, "development_key", key->development,
                                  "memory_bytes", (json_int_t)(key->shared_bytes + key->proof_bytes),
                                  "prove_ms", ms));
-    else if (!cli.quiet && strcmp(path, "-"))
+    else if (!cli.quiet)
         printf("%s: %u partition%s of %s proved and verified in %.1f s\n", path, info->partitions,
                info->partitions == 1 ? "" : "s", info->proof_type, ms * 1e-3);
 }
@@ -101,6 +105,7 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
     if (cuzk_c1_open(&c1, c1_path, &error) != CUZK_OK) goto failed;
     cuzk_c1_describe(c1, &info);
     start = clock_now_ns();
+    const double all_ms = watch.timeout_ms; /* for both calls together */
     if (cuzk_porep_key_open(&key, context, info.sector_bytes, &key_options, &watch, &error) != CUZK_OK)
         goto failed;
     print_stage(&sector, 0, "parameters", clock_ms_since(start));
@@ -111,6 +116,7 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
     else if (!key_info.checked)
         cli_warn("nothing vouches for %s: put parameters.json beside it, or run 'cuzk check' on it once",
                  key_info.params_path);
+    if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(start), 1e-3);
     start = clock_now_ns();
     if (cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error) != CUZK_OK)
         goto failed;
@@ -161,6 +167,10 @@ static int porep_prove(int argc, char **argv)
                         "cuzk porep prove C1 --miner N --sector N --params DIR -o PROOF");
         return cli_fail_task(&t);
     }
+    const char *const outputs[] = { proof_path }, *const inputs[] = { c1_path };
+    if (cli_files_apart(&t, outputs, 1, inputs, 1) != CUZK_OK ||
+        mapfile_check_writable(&t, proof_path) != CUZK_OK)
+        return cli_fail_task(&t);
     return run_prove(c1_path, proof_path, folder, miner, sector, timeout_ms);
 }
 
@@ -210,6 +220,8 @@ static cuzk_status fill_statement(struct task *t, cuzk_porep_statement *s, const
     if (o->miner == NO_NUMBER && o->prover_id == NULL)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "--miner N is missing");
     if (o->sector == NO_NUMBER) return FAIL(t, CUZK_INVALID_ARGUMENT, "--sector N is missing");
+    if (o->miner != NO_NUMBER && o->prover_id != NULL)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "--miner and --prover-id exclude each other");
     s->proof_type = o->type;
     s->sector = o->sector;
     if (o->prover_id != NULL)
@@ -329,6 +341,10 @@ static int porep_verify(int argc, char **argv)
     task_init(&t);
     if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
         return cli_fail_task(&t);
+    if (o.folder != NULL && o.vk_path != NULL) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "--params and --vk exclude each other");
+        return cli_fail_task(&t);
+    }
     const int exit_code = take_statement(&statement, &o, porep_id);
     return exit_code != 0 ? exit_code : run_verify(&o, &statement);
 }
@@ -364,11 +380,17 @@ static int porep_publics(int argc, char **argv)
     task_init(&t);
     if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
         return cli_fail_task(&t);
+    const char *const outputs[] = { path }, *const inputs[] = { o.c1_path };
+    if (cli_files_apart(&t, outputs, 1, inputs, 1) != CUZK_OK) return cli_fail_task(&t);
     int exit_code = take_statement(&statement, &o, porep_id);
     if (exit_code != 0) return exit_code;
     cuzk_status status = cuzk_porep_publics(&publics, &statement, (unsigned)partition, &error);
     if (status == CUZK_OK) status = cuzk_publics_save(publics, path, &error);
-    if (status != CUZK_OK) exit_code = cli_fail(&error);
+    if (status != CUZK_OK)
+        exit_code = cli_fail(&error);
+    else if (cli.json && !cli_is_stdout(path))
+        cli_print_json(json_pack("{s:s, s:o, s:s, s:i}", "status", "OK", "public", cli_json_text(path),
+                                 "proof_type", statement.proof_type, "partition", (int)partition));
     cuzk_publics_close(publics);
     return exit_code;
 }
@@ -381,7 +403,7 @@ static const char inspect_help[] = "Tells what C1 holds: proof type, partitions,
                                    "--public writes the public inputs of a partition, as they\n"
                                    "follow from --miner, --sector and the header.";
 
-static int print_info(const cuzk_c1_info *info, bool checked)
+static int print_info(const cuzk_c1_info *info, bool checked, bool identity)
 {
     char hex[6][65];
     const char *const comm_r = to_hex(hex[0], info->comm_r), *const comm_d = to_hex(hex[1], info->comm_d);
@@ -397,6 +419,7 @@ static int print_info(const cuzk_c1_info *info, bool checked)
         if (info->has_sector) json_object_set_new(o, "sector", json_integer((json_int_t)info->sector));
         if (info->has_prover) json_object_set_new(o, "prover_id", json_string(prover_id));
         if (checked) json_object_set_new(o, "checked", json_true());
+        if (checked) json_object_set_new(o, "replica_id_checked", json_boolean(identity));
         cli_print_json(o);
         return 0;
     }
@@ -407,6 +430,9 @@ static int print_info(const cuzk_c1_info *info, bool checked)
     if (info->has_sector) printf("  %-12s %llu\n", "sector", (unsigned long long)info->sector);
     if (info->has_prover) printf("  %-12s %s\n", "prover_id", prover_id);
     if (checked) puts("  every challenge, parent, label, column and path is right");
+    if (checked)
+        puts(identity ? "  the replica id is that of this miner and sector"
+                      : "  the replica id was not compared: that takes --miner and --sector");
     return 0;
 }
 
@@ -460,6 +486,16 @@ static int porep_inspect(int argc, char **argv)
              "--public needs --miner and --sector: the public inputs depend on both");
         return cli_fail_task(&t);
     }
+    if ((miner == NO_NUMBER) != (sector == NO_NUMBER)) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "--miner and --sector go together: the replica id depends on both");
+        return cli_fail_task(&t);
+    }
+    if (miner != NO_NUMBER && !check && public_path == NULL) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "--miner and --sector go with --check or --public");
+        return cli_fail_task(&t);
+    }
+    const char *const outputs[] = { public_path }, *const inputs[] = { c1_path };
+    if (cli_files_apart(&t, outputs, 1, inputs, 1) != CUZK_OK) return cli_fail_task(&t);
     watch = cli_watch();
     if (!cli_context(&context, &exit_code)) return exit_code;
     if (cuzk_c1_open(&c1, c1_path, &error) != CUZK_OK) goto failed;
@@ -470,7 +506,8 @@ static int porep_inspect(int argc, char **argv)
     if (public_path != NULL && save_publics(c1, miner, sector, partition, public_path, &error) != CUZK_OK)
         goto failed;
     cuzk_c1_describe(c1, &info);
-    exit_code = print_info(&info, check);
+    if (public_path == NULL || !cli_is_stdout(public_path))
+        exit_code = print_info(&info, check, check && miner != NO_NUMBER);
     goto out;
 failed:
     exit_code = cli_fail(&error);

@@ -197,6 +197,106 @@ def partitions_cannot_be_swapped():
     expect(3, "porep", "inspect", "-", "--check", stdin=json.dumps(whole).encode(), has="partition 3")
 
 
+@fast
+def files_that_are_no_c1():
+    """Each is named for what it is, with advice; a field that is named stands in the file."""
+    whole = c1().read_bytes()
+    body = base64.b64encode(whole).decode()
+
+    def refused(text, *has):
+        expect(3, "porep", "inspect", "-", "--check", "--miner", 1000, "--sector", 1, stdin=text, has=["what to do: ", *has])
+
+    def wrapper(**change):
+        return json.dumps({"SectorNum": 1, "Phase1Out": body, "SectorSize": 2048, **change}).encode()
+
+    refused(b"", "is empty")
+    refused(b" \n\t", "is empty")
+    refused(b"\n<!DOCTYPE html><html>404</html>", "HTML page")
+    refused(b"\xef\xbb\xbf" + whole, "byte order mark")
+    for text in (b"[]", b"null", b"PROOF", bytes(19)):
+        refused(text, "neither JSON nor bincode")
+    refused(bytes(range(256)), "neither JSON nor bincode")
+    refused(b"[" * 100000, "neither JSON nor bincode")
+    refused(b'{"a":' * 100000, "nested too deeply")
+    refused(whole[:10], "ends before its end", "field " + whole[2:10].decode() + "\n")
+    refused(whole[:-1] + b',"a\x01":1}', "control character", "field a\n")
+    refused(whole + b"\0", "behind the end")
+    refused(whole[:-1] + b',"z":01}', "leading zeros", "field z\n")
+    for zeros in (b"0", b"0" * 21): # in the loop for byte values, and in the one for numbers
+        refused(whole.replace(b'"seed":[', b'"seed":[' + zeros, 1), "leading zeros", "field seed")
+    # within the wrapper
+    expect(0, "porep", "inspect", "-", "--check", "--miner", 1000, "--sector", 1, stdin=wrapper())
+    at = wrapper().index(b'"Phase1Out": "') + len(b'"Phase1Out": "') + 1000
+    for wrong in "*-_.,":
+        refused(wrapper(Phase1Out=body[:1000] + wrong + body[1001:]), "not base64", f"byte {at}")
+    refused(wrapper(Phase1Out=body + "AAAA"), "base64")
+    refused(wrapper(Phase1Out=body[:-3]), "base64")
+    refused(wrapper(Phase1Out=""), "in Phase1Out, byte 0")
+    refused(wrapper(Phase1Out=base64.b64encode(whole[:300] + b"\0").decode()), "in Phase1Out, byte 300 of what it decodes to")
+    refused(wrapper(Phase1Out=base64.b64encode(wrapper()).decode()), "Phase1Out inside Phase1Out")
+    for value in (None, 5, {}, [], True):
+        refused(wrapper(Phase1Out=value), "field Phase1Out")
+    refused(wrapper(SectorNum=-1), "SectorNum")
+    refused(wrapper(SectorSize=4096), "SectorSize is 4096")
+    header = json.loads(whole)
+    for key in ("comm_r", "ticket", "seed", "registered_proof"): # else the one that comes last would win
+        refused(wrapper(**{key: header[key]}), "both Phase1Out and", key)
+
+
+@fast
+def a_wrapper_of_another_sector():
+    """A wrapper that names another sector or miner than the command line: one of the two is a slip."""
+    wrapper = json.loads(c1("2KiB", 7, "--wrapped").read_text())
+    check(wrapper["SectorNum"] == 1, "the wrapper's sector")
+    wrapper["SectorNum"] = 2
+    text = json.dumps(wrapper).encode()
+    expect(3, "porep", "inspect", "-", "--check", "--miner", 1000, "--sector", 1, stdin=text, has=["wrapper is of sector 2, not 1", "SectorNum"])
+    binary = bytearray(data("vanilla", "c2-input-8MiB.bincode").read_bytes())
+    meta = json.loads(data("vanilla", "c2-input-8MiB.meta.json").read_text())
+    identity = ["--check", "--miner", meta["miner_id"], "--sector", meta["sector_id"]]
+    binary[-40] ^= 1
+    expect(3, "porep", "inspect", "-", *identity, stdin=bytes(binary), has=["another miner", "prover_id"])
+    binary[-40] ^= 1
+    binary[-8] ^= 1
+    expect(3, "porep", "inspect", "-", *identity, stdin=bytes(binary), has="wrapper is of sector")
+
+
+@fast
+def slips_on_the_command_line():
+    """Inputs are not overwritten, outputs that cannot be written are refused before anything is proved, nothing given is ignored."""
+    source = c1()
+    path = write(WORK / "slip.json", source.read_bytes())
+    link = WORK / "slip-link.json"
+    link.unlink(missing_ok=True)
+    link.symlink_to(path)
+    who = ["--miner", 1000, "--sector", 1]
+    nowhere = WORK / "no-parameters-needed" # the refusals come first
+    for out in (path, link):
+        expect(2, "porep", "prove", path, *who, "--params", nowhere, "-o", out, has="would overwrite the input")
+        expect(2, "porep", "publics", out, "--c1", path, *who, has="would overwrite the input")
+        expect(2, "porep", "inspect", path, *who, "--public", out, has="would overwrite the input")
+    check(path.read_bytes() == source.read_bytes(), "the C1 output is as it was")
+    for out in (WORK / "no" / "such", WORK, path / "x", ""):
+        p = expect(4, "porep", "prove", path, *who, "--params", nowhere, "-o", out, has="could not be written")
+        check("no-parameters-needed" not in p.text, "said before the parameters are looked for")
+    fresh = WORK / "trapdoor-first"
+    expect(4, "setup", "--dev", "porep-2k", fresh, "--trapdoor", WORK / "no" / "such", has="could not be written")
+    check(not fresh.exists(), "said before any key is made")
+    # one object or one file on standard output
+    check(len(json.loads(expect(0, "porep", "inspect", path, *who, "--public", "-", "--json").stdout)) == 39, "public inputs alone")
+    o = json.loads(expect(0, "porep", "publics", WORK / "public.json", "--c1", path, *who, "--json").stdout)
+    check(o["status"] == "OK" and o["public"] == str(WORK / "public.json"), o)
+    # what would be ignored
+    expect(2, "porep", "inspect", path, "--check", "--miner", 1001, has="go together")
+    expect(2, "porep", "inspect", path, *who, has="--check or --public")
+    check(json.loads(expect(0, "porep", "inspect", path, "--check", "--json").stdout)["replica_id_checked"] is False, "said what was not compared")
+    check(json.loads(expect(0, "porep", "inspect", path, "--check", *who, "--json").stdout)["replica_id_checked"] is True, "said what was compared")
+    expect(2, "porep", "publics", "-", "--c1", path, *who, "--prover-id", "00" * 32, has="exclude each other")
+    expect(2, "porep", "publics", "-", "--c1", path, *who, "--partition", 1, has="there is no partition 1")
+    expect(2, "porep", "publics", "-", "--c1", path, *who, "--seed", "\x10" * 64, has="64 hex digits")
+    expect(2, "porep", "verify", path, "--c1", path, *who, "--params", nowhere, "--vk", path, has="exclude each other")
+
+
 # -- verification ----------------------------------------------------------------------------------------------------------
 
 @fast
