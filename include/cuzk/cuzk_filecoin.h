@@ -65,7 +65,8 @@ CUZK_API void cuzk_c1_describe(const cuzk_c1 *c1, cuzk_c1_info *out); /* texts l
 CUZK_CHECKED cuzk_status cuzk_c1_check(cuzk_context *context, const cuzk_c1 *c1, const cuzk_watch *watch,
                                        cuzk_error *error);
 
-/** That the replica id in the file is the one of this miner and sector.  Errors  CUZK_MISMATCH. */
+/** That the replica id in the file, and what a wrapper around it says, are those of this miner and sector.
+ * Errors  CUZK_MISMATCH. */
 CUZK_CHECKED cuzk_status cuzk_c1_check_identity(const cuzk_c1 *c1, uint64_t miner, uint64_t sector,
                                                 cuzk_error *error);
 

@@ -1,5 +1,6 @@
 /* cuzk prove: witness and key in, verified proof out. */
 #include "cli/cli.h"
+#include "base/mapfile.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +91,8 @@ int cmd_prove(int argc, char **argv)
                                                                                    r1cs_path };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);
+    for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) /* before the work */
+        if (mapfile_check_writable(&t, outputs[i]) != CUZK_OK) return cli_fail_task(&t);
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;

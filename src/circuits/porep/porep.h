@@ -50,7 +50,8 @@ void porep_public_of(struct porep_public *out, const struct c1 *c1);
  * Cost    about that of the witness; parallel over challenges on the task's pool. */
 cuzk_status porep_check(const struct c1 *c1, struct task *t) MUST_CHECK;
 
-/** That the replica id in the file is the one of this miner and sector.  CUZK_MISMATCH says which to look at. */
+/** That the replica id in the file, and what a wrapper around it says, are those of this miner and sector.  CUZK_MISMATCH says which
+ * to look at. */
 cuzk_status porep_check_identity(const struct c1 *c1, struct task *t, uint64_t miner,
                                  uint64_t sector) MUST_CHECK;
 
