@@ -162,6 +162,9 @@ void c1_place_text(char *text, size_t bytes, enum c1_item item, const struct c1_
     case C1_SIBLING:
         snprintf(rest, sizeof rest, ", path level %u, hash %u", p->level, p->sibling);
         break;
+    case C1_INDEX:
+        snprintf(rest, sizeof rest, ", path level %u, index", p->level);
+        break;
     case C1_COLUMN_ROW:
         snprintf(rest, sizeof rest, ", column row %u", p->row);
         break;
@@ -206,6 +209,8 @@ cuzk_status c1_put_hash(struct c1 *c, struct task *t, enum c1_item item, const s
             number = c1_numbers(c, p->partition, p->challenge) +
                      porep_at_column(c->shape, p->merkle - C1_MERKLE_PARENT) + p->row;
         break;
+    case C1_INDEX: /* no hash: c1_put_index */
+        break;
     case C1_LABEL_PARENT:
         memcpy(x->label_parents[p->label][p->parent], hash, 32);
         break;
@@ -219,7 +224,7 @@ cuzk_status c1_put_hash(struct c1 *c, struct task *t, enum c1_item item, const s
 cuzk_status c1_put_index(struct c1 *c, struct task *t, const struct c1_place *p, uint64_t index)
 {
     if (index >= c1_arity(c->shape, p->merkle, p->level))
-        return c1_fail(c, t, CUZK_MALFORMED, C1_SIBLING, p, "the index is not below the tree's arity");
+        return c1_fail(c, t, CUZK_MALFORMED, C1_INDEX, p, "the index is not below the tree's arity");
     *c1_index(c, p) = (uint32_t)index;
     return CUZK_OK;
 }

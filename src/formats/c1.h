@@ -48,12 +48,12 @@ void c1_fini(struct c1 *c); /* wipes the vanilla proofs */
 /** Room for one more partition; the first call needs shape.  CUZK_MALFORMED beyond POREP_MAX_PARTITIONS. */
 cuzk_status c1_add_partition(struct c1 *c, struct task *t) MUST_CHECK;
 
-/* A hash of the file: which, and where. */
-enum c1_item { C1_ROOT, C1_LEAF, C1_SIBLING, C1_COLUMN_ROW, C1_LABEL_PARENT };
+/* A hash of the file, or a level's index: which, and where. */
+enum c1_item { C1_ROOT, C1_LEAF, C1_SIBLING, C1_INDEX, C1_COLUMN_ROW, C1_LABEL_PARENT };
 struct c1_place {
     unsigned partition, challenge;
     unsigned merkle;         /* enum c1_merkle, + i for parent i */
-    unsigned level, sibling; /* of C1_SIBLING */
+    unsigned level, sibling; /* of C1_SIBLING; level of C1_INDEX */
     unsigned row;            /* of C1_COLUMN_ROW: layer - 1 */
     unsigned label, parent;  /* of C1_LABEL_PARENT */
 };

@@ -182,6 +182,12 @@ def every_altered_field_is_named():
             check(len(p.stderr) > 40 and b"INTERNAL" not in p.stderr, f"{path}: {p.text}")
             count += 1
     check(count > 300, f"only {count} alterations")
+    level = whole["vanilla_proofs"]["StackedDrg2KiBV1"][0][1]["comm_r_last_proof"]["data"]["Single"]["path"]["path"][1]
+    for wrong in ((level["index"] + 1) % 8, 8): # below the arity and not
+        kept, level["index"] = level["index"], wrong
+        expect(3, "porep", "inspect", "-", "--check", stdin=json.dumps(whole).encode(),
+               has="partition 0, challenge 1, comm_r_last proof, path level 1, index: ")
+        level["index"] = kept
     for key in ("comm_r", "comm_d", "replica_id", "seed", "ticket", "vanilla_proofs", "registered_proof"):
         less = copy.deepcopy(whole)
         del less[key]

@@ -48,7 +48,7 @@ static cuzk_status check_path(const struct check *k, struct task *t, struct c1_p
         const unsigned arity = c1_arity(s, merkle, p->level), index = *c1_index(c1, p);
         fe_int children[8];
         p->sibling = 0;
-        if (index != node % arity) return fail(k, t, C1_SIBLING, p, "the index is not that of the node");
+        if (index != node % arity) return fail(k, t, C1_INDEX, p, "the index is not that of the node");
         const fe_int *siblings = c1_sibling(c1, p);
         for (unsigned i = 0; i < arity; i++)
             children[i] = i == index ? current : siblings[i < index ? i : i - 1];
