@@ -254,7 +254,7 @@ cuzk_status c1_complete(struct c1 *c, struct task *t)
 }
 
 /* What stands in a C1 output's place when something went wrong before. */
-static cuzk_status refuse_debris(struct task *t, struct span file, size_t text_at)
+static cuzk_status refuse_debris(struct task *t, struct span file, size_t text_at, const char *path)
 {
     static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
     const char *what = NULL;
@@ -266,7 +266,10 @@ static cuzk_status refuse_debris(struct task *t, struct span file, size_t text_a
         what = "begins with a byte order mark, which JSON has not";
     else if (file.size < 20) /* the head of a bincode */
         what = "is neither JSON nor bincode of a C1 output";
-    return what == NULL ? CUZK_OK : FAIL(t, CUZK_MALFORMED, "the file %s", what);
+    if (what == NULL) return CUZK_OK;
+    cuzk_status status = FAIL(t, CUZK_MALFORMED, "the file %s", what);
+    task_fail_place(t, path, text_at, NULL, NULL);
+    return status;
 }
 
 cuzk_status c1_read(struct c1 *out, struct task *t, struct span file, const char *path)
@@ -276,7 +279,7 @@ cuzk_status c1_read(struct c1 *out, struct task *t, struct span file, const char
     c1_init(out);
     if (path != NULL) snprintf(out->path, sizeof out->path, "%s", path);
     const bool json = at < file.size && file.data[at] == '{';
-    cuzk_status status = json ? CUZK_OK : refuse_debris(t, file, at);
+    cuzk_status status = json ? CUZK_OK : refuse_debris(t, file, at, path);
     if (status == CUZK_OK) status = json ? c1json_read(out, t, file) : c1bincode_read(out, t, file);
     if (status != CUZK_OK) c1_fini(out);
     return status;
