@@ -1,0 +1,150 @@
+/* What a proof takes and where its operands lie: the plan, the block that it describes, and key and witness where the device reads them.
+ *
+ * Where the work is done matters only here: a backend that reads host memory works on the mapped key and the witness in place, any other
+ * on copies of both in device memory. */
+#include "base/arena.h"
+#include "groth16/h_poly.h"
+#include "groth16/key_device.h"
+#include "groth16/prove_inside.h"
+#include <string.h>
+
+#define PIECE_BYTES \
+    ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0002-points-in-the-file.md */
+
+/* -- the plan ---------------------------------------------------------------------------------------------------------- */
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* How query q is cut into pieces, evenly, so that the last is about as long as the others. */
+static uint64_t piece_of(const struct groth16_key *key, const struct msm_row *row)
+{
+    const uint64_t most = PIECE_BYTES / key->curve->group[row->group]->aff_bytes,
+                   pieces = (row->count + most - 1) / most;
+
+    return !key->encoded || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
+}
+
+static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const struct groth16_key *key)
+{
+    for (int q = 0; q < QUERY_COUNT; q++) {
+        const struct msm_row *row = &out->rows[q];
+        const uint64_t piece = piece_of(key, row),
+                       last = piece == 0 ? 0 : row->count - (row->count - 1) / piece * piece;
+        out->piece[q] = piece;
+        TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
+        TRY(out->backend->msm_plan(&out->last[q], t, out->device, key->curve, row->group, last));
+        out->sums_workspace_bytes =
+            larger(out->sums_workspace_bytes, arena_round(out->msm[q].workspace_bytes));
+        out->sums_workspace_bytes =
+            larger(out->sums_workspace_bytes, arena_round(out->last[q].workspace_bytes));
+        if (key->encoded)
+            out->points_bytes =
+                larger(out->points_bytes, arena_round(piece * key->curve->group[row->group]->aff_bytes));
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const struct groth16_key *key)
+{
+    TRY(h_poly_plan(&out->quotient, t, key, out->backend, out->device));
+    out->values_workspace_bytes = out->quotient.workspace_bytes;
+    if (key->constraints == NULL) {
+        TRY(out->backend->eval_plan(&out->eval_a, t, out->device, &key->a, key->domain.size));
+        TRY(out->backend->eval_plan(&out->eval_b, t, out->device, &key->b, key->domain.size));
+        const size_t eval_bytes =
+            out->backend->reads_host_memory
+                ? larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes)
+                : larger(out->eval_a.resident_workspace_bytes, out->eval_b.resident_workspace_bytes);
+        out->values_workspace_bytes = larger(out->values_workspace_bytes, eval_bytes);
+    } else if (!out->backend->host_elements) {
+        return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not evaluate circuit %s yet; cpu does",
+                    out->backend->name, key->constraints->name);
+    }
+    out->vector_bytes = arena_round(out->quotient.vector_bytes);
+    out->values_workspace_bytes = arena_round(out->values_workspace_bytes);
+    return CUZK_OK;
+}
+
+/* Whether one proof and its key fit into the device at all.  Host memory is the caller's to weigh. */
+static cuzk_status fits(struct task *t, const struct groth16_key *key, const struct groth16_plan *p)
+{
+    struct device_info info;
+
+    if (p->backend->reads_host_memory) return CUZK_OK;
+    p->backend->info(p->device, &info);
+    const uint64_t needed = p->key_bytes + p->block_bytes + info.stream_bytes;
+    if (needed <= info.memory_bytes) return CUZK_OK;
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE,
+             "a proof on this key takes %llu bytes of device memory (%llu of them for the key); %s device %u "
+             "gives %llu",
+             (unsigned long long)needed, (unsigned long long)p->key_bytes, p->backend->name, info.index,
+             (unsigned long long)info.memory_bytes);
+    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
+                    "use a device with more memory, or the cpu backend");
+    return status;
+}
+
+cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
+                               const struct backend *backend, struct device *device)
+{
+    if (!key->can_prove) {
+        const cuzk_status status =
+            FAIL(t, CUZK_INVALID_ARGUMENT, "bellman parameters do not hold the circuit's constraints");
+        task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
+                        "give the circuit's .r1cs file beside the parameters (--r1cs FILE, or r1cs_path)");
+        return status;
+    }
+    memset(out, 0, sizeof *out);
+    out->backend = backend;
+    out->device = device;
+    msm_set_rows(out->rows, key);
+    TRY(plan_values(out, t, key));
+    TRY(plan_sums(out, t, key));
+    if (!backend->reads_host_memory) {
+        out->key_bytes = key_device_bytes(key, backend);
+        out->witness_bytes = arena_round(32 * key->variable_count);
+    }
+    out->block_bytes = out->witness_bytes + out->vector_bytes +
+                       larger(out->vector_bytes + out->values_workspace_bytes,
+                              out->points_bytes + out->sums_workspace_bytes);
+    return fits(t, key, out);
+}
+
+/* -- the block and the operands ---------------------------------------------------------------------------------------- */
+
+cuzk_status prove_workspace_take(struct prove_workspace *ws, struct task *t, const struct groth16_plan *p)
+{
+    const size_t a = p->witness_bytes, b = a + p->vector_bytes, values = b + p->vector_bytes;
+
+    TRY(p->backend->buffer_take(&ws->block, t, p->device, MEM_DEVICE, p->block_bytes, BUFFER_SECRET));
+    ws->witness = buffer_piece(&ws->block, 0, p->witness_bytes);
+    ws->a = buffer_piece(&ws->block, a, p->vector_bytes);
+    ws->b = buffer_piece(&ws->block, b, p->vector_bytes);
+    ws->values = buffer_piece(&ws->block, values, p->values_workspace_bytes);
+    ws->points = buffer_piece(&ws->block, b, p->points_bytes);
+    ws->sums = buffer_piece(&ws->block, b + p->points_bytes, p->sums_workspace_bytes);
+    return CUZK_OK;
+}
+
+cuzk_status prove_operands_take(struct prove_operands *out, struct task *t, const struct groth16_key *key,
+                                const struct groth16_plan *p, struct stream *stream, const struct witness *w,
+                                struct prove_workspace *ws)
+{
+    memset(out, 0, sizeof *out);
+    if (p->backend->reads_host_memory) {
+        for (int q = 0; q < QUERY_COUNT; q++) {
+            const struct msm_row *row = &p->rows[q];
+            out->points[q] = buffer_borrow(p->device, row->points);
+            if (row->gather == NULL) continue;
+            out->gather[q] = buffer_borrow(p->device, span_of(row->gather, row->count * sizeof *row->gather));
+        }
+        out->witness = buffer_borrow(p->device, w->values);
+        return CUZK_OK;
+    }
+    TRY(key_device_take(&out->resident, t, key, p->backend, p->device, stream));
+    memcpy(out->points, out->resident->points, sizeof out->points);
+    memcpy(out->gather, out->resident->gather, sizeof out->gather);
+    out->witness = ws->witness;
+    return p->backend->upload(stream, t, &ws->witness, 0, w->values.data, 32 * w->count);
+}
