@@ -10,8 +10,6 @@
 #define FE bls12_381_fr
 #include "field/fe_names.h"
 
-#define MAX_NUMBER_IMPORTS 16
-
 /* Appends bits at the running aux; parts share the word at their border, so the first and last of a writer are combined. */
 struct bit_writer {
     _Atomic uint64_t *next;

@@ -2,7 +2,7 @@
 #ifndef CUZK_CIRCUITS_GADGETS_ASSIGN_H
 #define CUZK_CIRCUITS_GADGETS_ASSIGN_H
 
-#include "circuits/gadgets/image.h"
+#include "r1cs/image.h"
 
 /* What the circuit is told: the numbers and words that its programs read, in their order; its own, then each part's. */
 struct statement {

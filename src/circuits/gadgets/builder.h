@@ -6,8 +6,8 @@
 #ifndef CUZK_CIRCUITS_GADGETS_BUILDER_H
 #define CUZK_CIRCUITS_GADGETS_BUILDER_H
 
-#include "circuits/gadgets/grow.h"
-#include "circuits/gadgets/image.h"
+#include "base/grow.h"
+#include "r1cs/image.h"
 
 struct builder;
 

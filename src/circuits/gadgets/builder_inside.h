@@ -3,10 +3,9 @@
 #define CUZK_CIRCUITS_GADGETS_BUILDER_INSIDE_H
 
 #include "circuits/gadgets/builder.h"
-#include "circuits/gadgets/grow.h"
+#include "base/grow.h"
 
 #define BUILDER_DEPTH 8
-#define PACK_WORDS    48 /* at most, in one number: the levels of a tree */
 
 /* A template being recorded. */
 struct frame {

@@ -1,6 +1,6 @@
 /* Rows on values: a row of bits costs a few loads; only general rows meet field arithmetic. */
 #include "circuits/gadgets/evaluate.h"
-#include "circuits/gadgets/instance.h"
+#include "r1cs/instance.h"
 
 #include "base/pool.h"
 

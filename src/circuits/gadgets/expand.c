@@ -1,7 +1,7 @@
 /* Expansion of templates into rows: references are resolved against the instance, terms sorted and merged. */
 #include "circuits/gadgets/expand.h"
-#include "circuits/gadgets/grow.h"
-#include "circuits/gadgets/instance.h"
+#include "base/grow.h"
+#include "r1cs/instance.h"
 
 #define FE bls12_381_fr
 #include "field/fe_names.h"

@@ -2,7 +2,7 @@
 #ifndef CUZK_CIRCUITS_GADGETS_EXPAND_H
 #define CUZK_CIRCUITS_GADGETS_EXPAND_H
 
-#include "circuits/gadgets/image.h"
+#include "r1cs/image.h"
 #include "r1cs/csr.h"
 
 struct row_term {

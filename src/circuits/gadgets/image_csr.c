@@ -1,6 +1,6 @@
 /* An image as three matrices, for circuits that are small enough. */
 #include "circuits/gadgets/expand.h"
-#include "circuits/gadgets/grow.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 

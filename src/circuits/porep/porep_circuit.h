@@ -2,7 +2,7 @@
 #ifndef CUZK_CIRCUITS_POREP_POREP_CIRCUIT_H
 #define CUZK_CIRCUITS_POREP_POREP_CIRCUIT_H
 
-#include "circuits/gadgets/image.h"
+#include "r1cs/image.h"
 #include "formats/porep_shape.h"
 
 /** Records the circuit of one partition.  challenges: as the shape has it, or fewer or more for tests.

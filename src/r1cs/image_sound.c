@@ -1,10 +1,7 @@
 /* The checks on an image that comes from outside: after them no interpreter can leave its arrays. */
-#include "circuits/gadgets/image_sound.h"
+#include "r1cs/image_sound.h"
 
-#include "circuits/gadgets/builder_inside.h"
 #include "hash/poseidon.h"
-
-#define MAX_NUMBER_IMPORTS 16
 
 struct walk {
     const struct circuit_image *m;

@@ -1,6 +1,6 @@
 /* Circuit images in files: a head with version and SHA-256, then the arrays as they stand in memory, little-endian. */
-#include "circuits/gadgets/image.h"
-#include "circuits/gadgets/image_sound.h"
+#include "r1cs/image.h"
+#include "r1cs/image_sound.h"
 
 #include "base/bytes.h"
 #include "hash/sha256.h"

@@ -1,6 +1,6 @@
 /* Growing arrays while something is recorded or parsed. */
-#ifndef CUZK_CIRCUITS_GADGETS_GROW_H
-#define CUZK_CIRCUITS_GADGETS_GROW_H
+#ifndef CUZK_BASE_GROW_H
+#define CUZK_BASE_GROW_H
 
 #include <stdbool.h>
 #include <stdint.h>

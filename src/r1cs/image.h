@@ -1,11 +1,12 @@
 /* A circuit as data: recorded templates and the instances of them that make up the whole, instead of three matrices.
  *
  * A template is what a gadget did once: a stream of rows over relative variables, and a program that computes the values of the
- * variables that it allocates.  builder.h records both with the same calls.  A template may call others, so an image is a tree; its
- * last template is the circuit.  Three interpreters run over it: expand.h (rows, one by one, as the definition has them), assign.h
- * (the witness) and evaluate.h (A.w and B.w).  Everything is an array of plain integers, so that a device can run it too. */
-#ifndef CUZK_CIRCUITS_GADGETS_IMAGE_H
-#define CUZK_CIRCUITS_GADGETS_IMAGE_H
+ * variables that it allocates.  circuits/gadgets records both with the same calls (builder.h).  A template may call others, so an
+ * image is a tree; its last template is the circuit.  Three interpreters run over it there: expand.h (rows, one by one, as the
+ * definition has them), assign.h (the witness) and evaluate.h (A.w and B.w).  Everything is an array of plain integers, so that a
+ * backend can run it too. */
+#ifndef CUZK_R1CS_IMAGE_H
+#define CUZK_R1CS_IMAGE_H
 
 #include "base/span.h"
 #include "base/task.h"
@@ -111,6 +112,7 @@ struct step {
     uint64_t mask; /* lanes that are variables of their own */
 };
 #define NUMBER_IMPORT 0x80000000u /* number i of the caller's list instead of one of the template's own */
+enum { MAX_NUMBER_IMPORTS = 16, PACK_WORDS = 48 /* at most, in one public input: the levels of a tree */ };
 
 /* The arguments of STEP_CALL start with these.  An independent call's numbers and statement lie behind the circuit's own, in the
  * order of the calls. */

@@ -1,8 +1,8 @@
 /* Whether an image from a file is safe to interpret. */
-#ifndef CUZK_CIRCUITS_GADGETS_IMAGE_SOUND_H
-#define CUZK_CIRCUITS_GADGETS_IMAGE_SOUND_H
+#ifndef CUZK_R1CS_IMAGE_SOUND_H
+#define CUZK_R1CS_IMAGE_SOUND_H
 
-#include "circuits/gadgets/image.h"
+#include "r1cs/image.h"
 
 /** Walks every template as the interpreters do and checks each index, count and sum; recomputes depth_words and depth_imports.
  * Errors  CUZK_MALFORMED with the template and what is wrong. */

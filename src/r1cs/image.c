@@ -1,6 +1,6 @@
 /* Ending an image, its size, and what is derived from its arrays. */
-#include "circuits/gadgets/image.h"
-#include "circuits/gadgets/grow.h"
+#include "r1cs/image.h"
+#include "base/grow.h"
 
 void image_fini(struct circuit_image *m)
 {

@@ -1,8 +1,8 @@
 /* One instance of a template: what its relative references mean in the whole circuit. */
-#ifndef CUZK_CIRCUITS_GADGETS_INSTANCE_H
-#define CUZK_CIRCUITS_GADGETS_INSTANCE_H
+#ifndef CUZK_R1CS_INSTANCE_H
+#define CUZK_R1CS_INSTANCE_H
 
-#include "circuits/gadgets/image.h"
+#include "r1cs/image.h"
 
 struct instance {
     uint32_t aux, input;     /* its first of each */
