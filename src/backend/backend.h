@@ -10,6 +10,7 @@
 #include "msm/msm_plan.h"
 #include "poly/domain.h"
 #include "r1cs/csr.h"
+#include "r1cs/image.h"
 #include "r1cs/witness.h"
 
 struct device;
@@ -72,6 +73,22 @@ struct eval_plan {
     size_t resident_workspace_bytes; /* of eval_resident */
 };
 
+/* The witness of a circuit image in device memory: what image_eval reads, and the sums over bits and numbers.  Secret. */
+struct image_values {
+    struct buffer bits;     /* aux_count bits in the order of the aux in little-endian words of 32, 0 where an aux is a number; one word more */
+    struct buffer numbers;  /* number_total canonical integers of 32 bytes: the circuit's own, then each part's */
+    struct buffer inputs;   /* input_count likewise, the constant 1 first */
+};
+static inline size_t image_bits_bytes(const struct circuit_image *m) { return ((size_t)image_circuit(m)->aux_count / 32 + 2) * 4; }
+static inline size_t image_numbers_bytes(const struct circuit_image *m) { return 32 * (size_t)m->number_total; }
+static inline size_t image_inputs_bytes(const struct circuit_image *m) { return 32 * (size_t)image_circuit(m)->input_count; }
+
+struct image_eval_plan {
+    uint64_t row_count;     /* trailing rows included */
+    uint64_t out_count;     /* elements written, zeros beyond row_count: the domain's size */
+    size_t image_bytes;     /* of what image_upload makes: rows, instances, tables; once for all proofs of a circuit */
+};
+
 struct backend {
     const char *name;
     const char *targets; /* instruction sets or architectures that this build has code for: "sm_80 sm_90" */
@@ -112,6 +129,17 @@ struct backend {
     cuzk_status (*matrix_upload)(struct stream *s, struct task *t, struct buffer *matrix, const struct csr *m);
     cuzk_status (*eval_resident)(struct stream *s, struct task *t, const struct eval_plan *p, const struct curve *c, struct buffer *out,
                                  const struct csr *m, const struct buffer *matrix, const struct buffer *w, struct buffer *workspace);
+    /** Circuits that are images, BLS12-381: their tables in device memory, and then for each witness a = A w and b = B w, out_count elements
+     * each in the backend's own form.  NULL where the backend does not evaluate images.
+     * In  first_bad  NULL, or 8 bytes: every row is checked too (a b = c), and the first that does not hold is written there, or
+     *                UINT64_MAX
+     * Errors of the plan  CUZK_TOO_LARGE; CUZK_NO_MEMORY (both walk the image on the host) */
+    cuzk_status (*image_eval_plan)(struct image_eval_plan *out, struct task *t, const struct device *d, const struct circuit_image *m,
+                                   uint64_t out_count);
+    cuzk_status (*image_upload)(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *tables,
+                                const struct circuit_image *m);
+    cuzk_status (*image_eval)(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *a, struct buffer *b,
+                              const struct buffer *tables, const struct image_values *w, struct buffer *first_bad);
     /** scalars = quotient of a and b; a and b are destroyed.  Out: plan->domain.size canonical integers of 32 bytes, in scalars
      * (which may be a itself). */
     cuzk_status (*quotient)(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
