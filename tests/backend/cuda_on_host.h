@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#define CUZK_CUDA_ON_HOST 1
+#define CUZK_CUDA_EMULATED 1
 #define __device__
 #define __global__ __attribute__((unused))
 #define __forceinline__ inline

@@ -4,7 +4,7 @@
  * Coefficients are in Montgomery form and the witness is plain, so that a row's sum is plain; one product by R^2 turns it at the
  * end.  One thread a row, a block for each long one. */
 #include "backend/cuda/eval_kernels.h"
-#include <cuda_runtime.h>
+#include "backend/cuda/launch.h"
 #include "backend/cuda/fe_device_names.h"
 
 #define THREADS 128
@@ -74,8 +74,8 @@ extern "C" int EVAL(rows)(void *out, const struct eval_matrix *m, unsigned sm_co
 {
     int e = cudaMemsetAsync(m->long_rows, 0, sizeof(uint32_t), (cudaStream_t)stream);
     if (e) return e;
-    k_rows<<<(unsigned)((m->out_count + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)out, *m);
+    LAUNCH(k_rows, (unsigned)((m->out_count + THREADS - 1) / THREADS), THREADS, 0, stream)((uint8_t *)out, *m);
     if ((e = cudaGetLastError()) != 0) return e;
-    k_long_rows<<<sm_count * 4, THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)out, *m);
+    LAUNCH(k_long_rows, sm_count * 4, THREADS, 0, stream)((uint8_t *)out, *m);
     return cudaGetLastError();
 }

@@ -364,7 +364,7 @@ DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
     *r = acc;
 }
 
-#if defined(__CUDACC__) || defined(CUZK_CUDA_ON_HOST)
+#if defined(__CUDACC__) || defined(CUZK_CUDA_EMULATED)
 /* 16-byte words of memory, `stride` of them apart; the address must be 16-byte aligned. */
 static __device__ __forceinline__ void fe_read(fe_t *r, const void *from, const int stride)
 {

@@ -4,7 +4,7 @@
  * accumulation's registers are fitted to (measured) */
 #include "backend/cuda/msm_kernels.h"
 #if defined(__CUDACC__)
-#include <cuda_runtime.h>
+#include "backend/cuda/launch.h"
 #endif
 #include "backend/cuda/fe_device_names.h"
 #include "backend/cuda/xyzz.inc.cuh"
@@ -404,11 +404,11 @@ static unsigned blocks_for(uint64_t tasks) { return (unsigned)((tasks + TASKS - 
 
 extern "C" int MSM(accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream)
 {
-    k_accumulate<<<blocks_for((uint64_t)g->bucket_count + g->piece_max), THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)buckets, (uint8_t *)piece_sums,
+    LAUNCH(k_accumulate, blocks_for((uint64_t)g->bucket_count + g->piece_max), THREADS, 0, stream)((uint8_t *)buckets, (uint8_t *)piece_sums,
                                                                                                          (const uint8_t *)points, *s);
     const int e = cudaGetLastError();
     if (e) return e;
-    k_join_pieces<<<1024, THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)buckets, (uint8_t *)piece_sums, *s);
+    LAUNCH(k_join_pieces, 1024, THREADS, 0, stream)((uint8_t *)buckets, (uint8_t *)piece_sums, *s);
     return cudaGetLastError();
 }
 
@@ -422,11 +422,11 @@ extern "C" int MSM(reduce)(void *jacobian, void *scratch, const void *buckets, c
     const size_t half = (size_t)segments * XYZZ_BYTES;
     uint8_t *plain = (uint8_t *)scratch, *weighted = plain + half, *plain_next = weighted + half, *weighted_next = plain_next + half;
     int e;
-    k_reduce_buckets<<<blocks_for(segments), THREADS, 0, st>>>(plain, weighted, (const uint8_t *)buckets, segments, r->seg_log2);
+    LAUNCH(k_reduce_buckets, blocks_for(segments), THREADS, 0, st)(plain, weighted, (const uint8_t *)buckets, segments, r->seg_log2);
     if ((e = cudaGetLastError()) != 0) return e;
     for (uint32_t level = 0; level < r->levels; level++) {
         log2 -= MSM_REDUCE_EACH_LOG2;
-        k_reduce_next<<<blocks_for((uint64_t)(w->narrow + 2 * wide) << log2), THREADS, 0, st>>>(plain_next, weighted_next, plain, weighted,
+        LAUNCH(k_reduce_next, blocks_for((uint64_t)(w->narrow + 2 * wide) << log2), THREADS, 0, st)(plain_next, weighted_next, plain, weighted,
                                                                                            log2 + MSM_REDUCE_EACH_LOG2, *w, shift);
         if ((e = cudaGetLastError()) != 0) return e;
         shift += MSM_REDUCE_EACH_LOG2;
@@ -439,17 +439,17 @@ extern "C" int MSM(reduce)(void *jacobian, void *scratch, const void *buckets, c
     }
     uint8_t *parts = plain_next; /* sums follow the parts */
     uint8_t *sums = parts + (size_t)r->jobs * r->parts * XYZZ_BYTES;
-    k_sum_bits<<<dim3(r->parts, r->jobs), SUM_THREADS, 0, st>>>(parts, plain, weighted, log2, *w);
+    LAUNCH(k_sum_bits, dim3(r->parts, r->jobs), SUM_THREADS, 0, st)(parts, plain, weighted, log2, *w);
     if ((e = cudaGetLastError()) != 0) return e;
-    k_sum_parts<<<r->jobs, SUM_THREADS, 0, st>>>(sums, parts, r->parts);
+    LAUNCH(k_sum_parts, r->jobs, SUM_THREADS, 0, st)(sums, parts, r->parts);
     if ((e = cudaGetLastError()) != 0) return e;
-    k_to_jacobian<<<blocks_for(r->jobs), THREADS, 0, st>>>((uint8_t *)jacobian, sums, r->jobs);
+    LAUNCH(k_to_jacobian, blocks_for(r->jobs), THREADS, 0, st)((uint8_t *)jacobian, sums, r->jobs);
     return cudaGetLastError();
 }
 
 extern "C" int MSM(fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream)
 {
-    k_fixed_base<<<blocks_for((count + FIXED_EACH - 1) / FIXED_EACH), THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)points, (const uint8_t *)table,
+    LAUNCH(k_fixed_base, blocks_for((count + FIXED_EACH - 1) / FIXED_EACH), THREADS, 0, stream)((uint8_t *)points, (const uint8_t *)table,
                                                                                                      (const uint8_t *)scalars, (uint32_t)count);
     return cudaGetLastError();
 }

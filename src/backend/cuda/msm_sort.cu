@@ -6,7 +6,7 @@
  * falling load, and buckets with far more than the mean are cut in pieces, so that no thread gets more than a piece.
  * Zero digits are dropped.  Nothing depends on the curve but the scalar modulus. */
 #include "backend/cuda/msm_kernels.h"
-#include <cuda_runtime.h>
+#include "backend/cuda/launch.h"
 
 #define FULL 0xffffffffu
 #define NONE 0x7fffffffu
@@ -68,7 +68,7 @@ static __device__ __forceinline__ uint32_t window_base(const struct msm_windows 
 static __global__ void __launch_bounds__(512) k_recode(struct msm_group g, struct msm_recode c, struct msm_sort s, const uint4 *scalars,
                                                        const uint32_t *gather)
 {
-    extern __shared__ uint32_t bins[];
+    SHARED_DYNAMIC(uint32_t, bins);
     for (uint32_t p = threadIdx.x; p < g.part_count; p += blockDim.x) bins[p] = 0;
     __syncthreads();
     const uint32_t stride = gridDim.x * blockDim.x, rounds = (g.count + stride - 1) / stride;
@@ -177,7 +177,7 @@ template <int PER> static __device__ __forceinline__ uint32_t scan_bins(uint32_t
 #define SCATTER_THREADS 1024
 template <int EACH> static __global__ void __launch_bounds__(SCATTER_THREADS) k_scatter(struct msm_group g, struct msm_sort s)
 {
-    extern __shared__ uint32_t shared_words[];
+    SHARED_DYNAMIC(uint32_t, shared_words);
     const uint32_t tile = SCATTER_THREADS * EACH;
     uint32_t *digit = shared_words, *offset = digit + tile, *to = offset + MSM_BINS_MAX;
     uint16_t *by_bin = (uint16_t *)(to + MSM_BINS_MAX);
@@ -222,7 +222,7 @@ static size_t scatter_shared(int each) { return SCATTER_THREADS * each * 6ull + 
 static __global__ void __launch_bounds__(SORT_THREADS, 2) k_sort_part(struct msm_group g, struct msm_sort s)
 {
     __shared__ uint32_t bins[1 << MSM_LOW_MAX], to[1 << MSM_LOW_MAX], scratch[33];
-    extern __shared__ uint32_t shared_words[];
+    SHARED_DYNAMIC(uint32_t, shared_words);
     uint32_t *staged = shared_words;
     uint16_t *staged_low = (uint16_t *)(staged + SORT_THREADS * SORT_EACH);
     const uint32_t p = blockIdx.x, start = s.part_start[p], end = s.part_start[p + 1], bin_count = 1u << g.low_bits;
@@ -422,30 +422,30 @@ extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recod
     if ((e = cudaMemsetAsync(s->part_start, 0, (g->part_count + 1) * 4ull, st)) != 0) return e;
     if ((e = cudaMemsetAsync(s->load_cursor, 0, MSM_LOADS * 4, st)) != 0) return e;
     const unsigned recode_blocks = (g->count + 511) / 512 < sm_count * 2 ? (g->count + 511) / 512 : sm_count * 2;
-    k_recode<<<recode_blocks, 512, g->part_count * 4, st>>>(*g, *r, *s, (const uint4 *)scalars, gather);
+    LAUNCH(k_recode, recode_blocks, 512, g->part_count * 4, st)(*g, *r, *s, (const uint4 *)scalars, gather);
     LAUNCHED;
-    k_part_scan<<<1, 1024, 0, st>>>(*g, *s);
+    LAUNCH(k_part_scan, 1, 1024, 0, st)(*g, *s);
     LAUNCHED;
-    if (scatter_each == 32) k_scatter<32><<<dim3((g->count + 32767) / 32768, windows), SCATTER_THREADS, scatter_shared(32), st>>>(*g, *s);
-    else k_scatter<8><<<dim3((g->count + 8191) / 8192, windows), SCATTER_THREADS, scatter_shared(8), st>>>(*g, *s);
+    if (scatter_each == 32) LAUNCH((k_scatter<32>), dim3((g->count + 32767) / 32768, windows), SCATTER_THREADS, scatter_shared(32), st)(*g, *s);
+    else LAUNCH((k_scatter<8>), dim3((g->count + 8191) / 8192, windows), SCATTER_THREADS, scatter_shared(8), st)(*g, *s);
     LAUNCHED;
-    k_sort_part<<<g->part_count, SORT_THREADS, sort_shared, st>>>(*g, *s);
+    LAUNCH(k_sort_part, g->part_count, SORT_THREADS, sort_shared, st)(*g, *s);
     LAUNCHED;
     if (g->count > MSM_BIG_PART) {
-        k_chunk_count<<<blocks, 512, 0, st>>>(*g, *s);
+        LAUNCH(k_chunk_count, blocks, 512, 0, st)(*g, *s);
         LAUNCHED;
-        k_chunk_scan<<<blocks, 512, 0, st>>>(*g, *s);
+        LAUNCH(k_chunk_scan, blocks, 512, 0, st)(*g, *s);
         LAUNCHED;
-        k_chunk_place<<<blocks, 512, 0, st>>>(*g, *s);
+        LAUNCH(k_chunk_place, blocks, 512, 0, st)(*g, *s);
         LAUNCHED;
     }
-    k_load_count<<<blocks, 512, 0, st>>>(*g, *s);
+    LAUNCH(k_load_count, blocks, 512, 0, st)(*g, *s);
     LAUNCHED;
-    k_load_scan<<<1, 1024, 0, st>>>(*g, *s);
+    LAUNCH(k_load_scan, 1, 1024, 0, st)(*g, *s);
     LAUNCHED;
-    k_load_place<<<(g->bucket_count + 8191) / 8192, 512, 0, st>>>(*g, *s);
+    LAUNCH(k_load_place, (g->bucket_count + 8191) / 8192, 512, 0, st)(*g, *s);
     LAUNCHED;
-    k_cut_heavy<<<blocks, 256, 0, st>>>(*g, *s);
+    LAUNCH(k_cut_heavy, blocks, 256, 0, st)(*g, *s);
     LAUNCHED;
     return 0;
 }

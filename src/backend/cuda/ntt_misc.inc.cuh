@@ -9,7 +9,7 @@
  * the bit-reversed order, after a DIF or before a DIT. */
 static __global__ void __launch_bounds__(THREADS) k_small(uint8_t *data, const __grid_constant__ struct ntt_pass p, bool dit)
 {
-    fe_t *s = (fe_t *)shared_points;
+    fe_t *s = (fe_t *)shared_points();
     const uint32_t n = 1u << p.size_log2;
     for (uint32_t i = threadIdx.x; i < n; i += THREADS) {
         fe_t v;
@@ -128,28 +128,28 @@ static __global__ void __launch_bounds__(THREADS) k_subtract_reversed(uint8_t *o
 
 extern "C" int NTT(small)(void *data, const struct ntt_pass *p, bool dit, void *stream)
 {
-    k_small<<<1, THREADS, (1u << NTT_SMALL_LOG2) * sizeof(fe_t), (cudaStream_t)stream>>>((uint8_t *)data, *p, dit);
+    LAUNCH(k_small, 1, THREADS, (1u << NTT_SMALL_LOG2) * sizeof(fe_t), stream)((uint8_t *)data, *p, dit);
     return cudaGetLastError();
 }
 static unsigned blocks_for(uint64_t n) { return (unsigned)((n + THREADS - 1) / THREADS); }
 extern "C" int NTT(table)(const struct ntt_table *t, const struct ntt_root *root, const struct ntt_root *gamma, void *stream)
 {
-    k_table<<<blocks_for(((1ull << (t->rows_log2 + t->columns_log2)) + TABLE_EACH - 1) / TABLE_EACH), THREADS, 0, (cudaStream_t)stream>>>(*t, *root, *gamma);
+    LAUNCH(k_table, blocks_for(((1ull << (t->rows_log2 + t->columns_log2)) + TABLE_EACH - 1) / TABLE_EACH), THREADS, 0, stream)(*t, *root, *gamma);
     return cudaGetLastError();
 }
 extern "C" int NTT(reverse)(void *data, uint32_t size_log2, void *stream)
 {
-    k_reverse<<<blocks_for(1ull << size_log2), THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)data, size_log2);
+    LAUNCH(k_reverse, blocks_for(1ull << size_log2), THREADS, 0, stream)((uint8_t *)data, size_log2);
     return cudaGetLastError();
 }
 extern "C" int NTT(product)(void *out, const void *a, const void *b, uint64_t count, void *stream)
 {
-    k_product<<<blocks_for(count), THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)out, (const uint8_t *)a, (const uint8_t *)b, count);
+    LAUNCH(k_product, blocks_for(count), THREADS, 0, stream)((uint8_t *)out, (const uint8_t *)a, (const uint8_t *)b, count);
     return cudaGetLastError();
 }
 extern "C" int NTT(subtract_reversed)(void *out, const void *a, const void *b, uint32_t size_log2, void *stream)
 {
-    k_subtract_reversed<<<blocks_for(1ull << size_log2), THREADS, 0, (cudaStream_t)stream>>>((uint8_t *)out, (const uint8_t *)a, (const uint8_t *)b, size_log2);
+    LAUNCH(k_subtract_reversed, blocks_for(1ull << size_log2), THREADS, 0, stream)((uint8_t *)out, (const uint8_t *)a, (const uint8_t *)b, size_log2);
     return cudaGetLastError();
 }
 extern "C" int NTT(prepare)(void)

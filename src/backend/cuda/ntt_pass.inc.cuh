@@ -77,7 +77,7 @@ static __device__ __forceinline__ void round_twiddle(fe_t *x, const void *inner,
 template <bool STRIDED> static __device__ __forceinline__ uint4 *slot(uint32_t m, uint32_t c)
 {
     const uint32_t padded = m + (m >> 3);
-    return shared_points + (STRIDED ? (padded << (BLOCK_LOG2 - K)) + c : c * ((1u << K) + (1u << (K - 3))) + padded);
+    return shared_points() + (STRIDED ? (padded << (BLOCK_LOG2 - K)) + c : c * ((1u << K) + (1u << (K - 3))) + padded);
 }
 #define SLOTS        ((1u << BLOCK_LOG2) + (1u << (BLOCK_LOG2 - 3)))
 #define SHARED_BYTES (SLOTS * sizeof(fe_t))
@@ -268,7 +268,7 @@ template <bool DIF, bool DIT> static __global__ void __launch_bounds__(THREADS, 
 }
 
 #define PASS_LAUNCH(kernel)                                                                                             \
-    kernel<<<1u << (p->size_log2 - BLOCK_LOG2), THREADS, SHARED_BYTES, (cudaStream_t)stream>>>((uint8_t *)data, *p);    \
+    LAUNCH(kernel, 1u << (p->size_log2 - BLOCK_LOG2), THREADS, SHARED_BYTES, stream)((uint8_t *)data, *p);    \
     return (int)cudaGetLastError()
 
 extern "C" int NTT(dif)(void *data, const struct ntt_pass *p, void *stream)
