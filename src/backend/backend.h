@@ -7,7 +7,7 @@
 #ifndef CUZK_BACKEND_BACKEND_H
 #define CUZK_BACKEND_BACKEND_H
 
-#include "msm/msm_plan.h"
+#include "msm/bit_plan.h"
 #include "poly/domain.h"
 #include "r1cs/csr.h"
 #include "r1cs/image.h"
@@ -15,6 +15,7 @@
 
 struct device;
 struct stream;
+struct image_program; /* r1cs/image_program.h */
 
 enum mem_kind { MEM_HEAP, MEM_PINNED, MEM_DEVICE };
 
@@ -89,6 +90,18 @@ struct image_eval_plan {
     size_t image_bytes;     /* of what image_upload makes: rows, instances, tables; once for all proofs of a circuit */
 };
 
+/* image_assign: where the statement lies in its buffer is image_statement_words' matter. */
+struct image_assign_plan {
+    size_t program_bytes;   /* of what image_program_upload makes; once for all proofs of a circuit */
+    size_t statement_bytes; /* numbers of 32 bytes, the circuit's own and then each part's; behind them words of 4 bytes likewise */
+    size_t workspace_bytes; /* registers and a copy of the statement; wiped by the operation */
+};
+static inline size_t image_statement_words(const struct circuit_image *m) { return 32 * (size_t)m->source_number_total; }
+static inline size_t image_statement_bytes(const struct circuit_image *m)
+{
+    return image_statement_words(m) + 4 * (size_t)m->source_word_total;
+}
+
 struct backend {
     const char *name;
     const char *targets; /* instruction sets or architectures that this build has code for: "sm_80 sm_90" */
@@ -116,6 +129,10 @@ struct backend {
     cuzk_status (*msm_plan)(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
     cuzk_status (*quotient_plan)(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
     cuzk_status (*eval_plan)(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);
+    /* bitmap_count <= BIT_SUM_MAX */
+    cuzk_status (*bit_sum_plan)(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                uint64_t count, unsigned bitmap_count);
+    cuzk_status (*classify_plan)(struct classify_plan *out, struct task *t, const struct device *d, uint64_t count, uint64_t wide_max);
 
     /* -- operations -- */
     /** out = M w: out_count elements in the backend's own form (plan->vector_bytes of the quotient).
@@ -140,6 +157,18 @@ struct backend {
                                 const struct circuit_image *m);
     cuzk_status (*image_eval)(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *a, struct buffer *b,
                               const struct buffer *tables, const struct image_values *w, struct buffer *first_bad);
+    /** The witness of a circuit that is an image: from the statement, which is all that a proof uploads, to bits, numbers and inputs in
+     * device memory.  NULL where circuits/gadgets/assign.h is the way.
+     * In  program    of the image, made once (r1cs/image_program.h); what image_program_upload made of it in programs
+     *     statement  statement_bytes, canonical integers and words in the order of the programs' reads; MEM_PINNED, or MEM_DEVICE
+     * Out out        every byte of the three buffers that the image has values for
+     * Errors of stream_sync  CUZK_MALFORMED: a number of the statement >= r, or an index outside its arity (the values are garbage then);
+     *                whether the rows hold is for image_eval to say */
+    cuzk_status (*image_assign_plan)(struct image_assign_plan *out, struct task *t, const struct device *d, const struct image_program *program);
+    cuzk_status (*image_program_upload)(struct stream *s, struct task *t, struct buffer *programs, const struct image_program *program);
+    cuzk_status (*image_assign)(struct stream *s, struct task *t, const struct image_assign_plan *p, struct image_values *out,
+                                const struct image_program *program, const struct buffer *programs, const struct buffer *statement,
+                                struct buffer *workspace);
     /** scalars = quotient of a and b; a and b are destroyed.  Out: plan->domain.size canonical integers of 32 bytes, in scalars
      * (which may be a itself). */
     cuzk_status (*quotient)(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
@@ -155,10 +184,55 @@ struct backend {
      * Out out      valid after stream_sync.  Any mix of scalars is fast: 0, 1, small and full-size are told apart. */
     cuzk_status (*msm)(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points, size_t points_offset,
                        const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace);
+    /** out[k] = sum of the points[i] whose bit i is set in bitmap k, for all bitmaps in one sweep over the points.
+     * In  points   as for msm: repeated, opposite and infinite ones allowed
+     *     bitmaps  plan->bitmap_count of them, plan->bitmap_bytes apart (bit_plan.h), from a multiple of 4 bytes on; bits from plan->count on
+     *              are ignored
+     * Out out      plan->bitmap_count points, valid after stream_sync
+     * Cost         an addition a set bit; the CPU's share inversions */
+    cuzk_status (*bit_sum)(struct stream *s, struct task *t, const struct bit_sum_plan *p, struct g_jac *out, const struct buffer *points,
+                           size_t points_offset, const struct buffer *bitmaps, size_t bitmaps_offset, struct buffer *workspace);
+    /** Tells ones from values that are neither 0 nor 1 ("wide"), without the host in between.
+     * In  scalars  plan->count canonical integers of 32 bytes;  gather  as for msm
+     * Out counts   a struct classify_counts
+     *     bitmap   plan->bitmap_bytes: bit i is set where value i is one; bits from plan->count on are 0
+     *     index    plan->wide_max indices i of wide values, ascending, then CLASSIFY_NONE
+     *     values   these values, then zeros */
+    cuzk_status (*classify)(struct stream *s, struct task *t, const struct classify_plan *p, struct buffer *counts, struct buffer *bitmap,
+                            struct buffer *index, struct buffer *values, const struct buffer *scalars, size_t scalars_offset,
+                            const struct buffer *gather, struct buffer *workspace);
+    /** out[j] = points[index[j]] for j < index_count; infinity where index[j] >= count (CLASSIFY_NONE).  out and points do not overlap. */
+    cuzk_status (*gather_points)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out,
+                                 const struct buffer *points, size_t points_offset, uint64_t count, const struct buffer *index,
+                                 uint64_t index_count);
     /** points[i] = scalars[i] * base, affine packed; for set-up.  scalars canonical. */
     cuzk_status (*fixed_base)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                               const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
 };
+
+/* Sums over one key's points for several witnesses that are mostly 0 and 1: the ones of all of them in one sweep by bit_sum, the wide
+ * values of each by msm over their points alone.  Made of the operations above, for any backend. */
+struct split_plan {
+    const struct curve *curve;
+    enum group_id group;
+    uint64_t count;                 /* points */
+    unsigned batch;                 /* witnesses, at most BIT_SUM_MAX */
+    bool split;                     /* false: the planner found plain sums cheaper, and msm is of all points */
+    struct classify_plan classify;  /* these three of a split */
+    struct bit_sum_plan bits;
+    struct msm_plan msm;
+    size_t counts_at, bitmaps_at, index_at, values_at, points_at, run_at; /* where they lie in the workspace */
+    size_t workspace_bytes;
+};
+/** In  wide_max  values of a witness that are neither 0 nor 1, at most */
+cuzk_status split_msm_plan(struct split_plan *out, struct task *t, const struct backend *b, const struct device *d, const struct curve *c,
+                           enum group_id g, uint64_t count, unsigned batch, uint64_t wide_max) MUST_CHECK;
+/** out[k] = sum scalars[k][i] * points[i] for k < plan->batch.  Waits for the stream.
+ * In      scalars  plan->batch buffers;  gather  NULL, or of all of them;  the rest as for msm
+ * Errors  CUZK_TOO_LARGE: a witness has more wide values than the plan has room for; nothing is left in out */
+cuzk_status split_msm(struct stream *s, struct task *t, const struct backend *b, const struct split_plan *p, struct g_jac *out,
+                      const struct buffer *points, size_t points_offset, const struct buffer *scalars, size_t scalars_offset,
+                      const struct buffer *gather, struct buffer *workspace) MUST_CHECK;
 
 /** "cpu", "cuda" where built, "fault" and "blind" in test builds; NULL: not in this build. */
 const struct backend *backend_by_name(const char *name);
