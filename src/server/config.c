@@ -76,12 +76,15 @@ static bool scale(uint64_t number, const char *unit, const struct unit *units, s
     return false;
 }
 
+/* 0 stands for what cuzkd chooses. */
+static bool may_be_auto(const struct row *row) { return !strcmp(row->standard, "auto"); }
+
 /* "256MiB", "5m", "7", "auto" */
 static bool parse_number(const struct row *row, const char *text, uint64_t *out)
 {
     if (!strcmp(text, "auto")) {
         *out = 0;
-        return row->least == 0 && row->kind != KIND_TIME;
+        return may_be_auto(row);
     }
     if (!isdigit((unsigned char)text[0])) return false;
     char *end;
@@ -105,7 +108,7 @@ static const char *form_of(const struct row *row, char out[160])
     snprintf(least, sizeof least, "%" PRIu64 "%s", row->least, row->kind == KIND_TIME ? "ms" : "");
     snprintf(most, sizeof most, "%" PRIu64 "%s", row->most, row->kind == KIND_TIME ? "ms" : "");
     snprintf(out, 160, "takes %s from %s to %s%s", forms[row->kind], least, most,
-             row->least == 0 && row->kind != KIND_TIME ? ", or \"auto\"" : "");
+             may_be_auto(row) ? ", or \"auto\"" : "");
     return out;
 }
 
@@ -528,7 +531,7 @@ static void print_value(const struct config *c, FILE *f, size_t i)
     switch (rows[i].kind) {
     case KIND_COUNT:
     case KIND_BYTES:
-        if (n == 0 && rows[i].least == 0)
+        if (n == 0 && may_be_auto(&rows[i]))
             fputs("\"auto\"", f);
         else
             fprintf(f, "%" PRIu64, n);

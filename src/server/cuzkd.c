@@ -138,6 +138,7 @@ static cuzk_status open_engine(struct engine **out, struct task *t, const struct
     o.job_ttl_ms = c->numbers[CONFIG_TTL];
     o.cancel_when_alone = c->numbers[CONFIG_CANCEL_ALONE] != 0;
     o.attempts_most = (unsigned)c->numbers[CONFIG_ATTEMPTS];
+    o.lane_strikes_most = (unsigned)c->numbers[CONFIG_STRIKES];
     o.data_folder = c->texts[CONFIG_DATA][0] ? c->texts[CONFIG_DATA] : NULL;
     return engine_open(out, t, &o);
 }

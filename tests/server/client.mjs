@@ -3,10 +3,11 @@
 // The .proto is written here once more, from the contract that existing clients speak, and not read from proto/: a number that
 // changes there must fail here.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import grpc from '@grpc/grpc-js'
 import loader from '@grpc/proto-loader'
 
@@ -125,6 +126,7 @@ export class Daemon {
     this.process.stderr.on('data', d => (this.log += d))
     this.output = ''
     this.process.stdout.on('data', d => (this.output += d))
+    process.on('exit', () => this.exit || this.process.kill('SIGKILL')) // a test has failed
     this.ended = new Promise(resolve => this.process.on('exit', (code, signal) => resolve((this.exit = { code, signal }))))
   }
 
@@ -151,6 +153,65 @@ export class Daemon {
     assert.deepEqual(this.exit, { code: 0, signal: null }, this.log.slice(-3000))
     assert.doesNotMatch(this.log, /Sanitizer|runtime error/)
   }
+}
+
+// -- circuits, keys and the check of proofs
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
+export const at = name => path.join(work, name)
+export const env = { ...process.env, XDG_CACHE_HOME: at('cache') }
+export const sanitized = process.env.CUZK_SANITIZED === '1'
+
+// cuzk's commands: tool gives what came of it, good insists on success and gives its output.
+export const commands = cuzk => {
+  const tool = (...args) => {
+    const p = spawnSync(cuzk, args, { encoding: 'utf8', env, timeout: 120000 })
+    assert.doesNotMatch(p.stderr, /Sanitizer|runtime error/)
+    return { code: p.status, out: p.stdout, err: p.stderr }
+  }
+  const good = (...args) => {
+    const p = tool(...args)
+    assert.equal(p.code, 0, `cuzk ${args.join(' ')}: ${p.err}`)
+    return p.out
+  }
+  return { tool, good }
+}
+
+// NAME.r1cs, .wtns, .zkey and .vkey in the working folder; more: arguments of make_circuit.py.
+export const makeCircuit = (cuzk, name, curve, steps, ...more) => {
+  const { good } = commands(cuzk)
+  execFileSync('python3', [`${root}/tests/support/make_circuit.py`, curve, String(steps), at(name), ...more])
+  good('setup', '--dev', at(`${name}.r1cs`), at(`${name}.zkey`))
+  good('vkey', at(`${name}.zkey`), at(`${name}.vkey`))
+  return { name, vkey: at(`${name}.vkey`), witness: fs.readFileSync(at(`${name}.wtns`)), flags: ['--circuit', `${name}=${at(`${name}.zkey`)}`] }
+}
+
+// A process that verifies proofs with the public library (checker.c), in the order in which they are given.
+export class Checker {
+  constructor(program) {
+    this.waiting = []
+    this.checked = 0
+    this.rest = ''
+    this.process = spawn(program, [], { env, stdio: ['pipe', 'pipe', 'inherit'] })
+    this.process.stdout.on('data', d => {
+      const lines = (this.rest + d).split('\n')
+      this.rest = lines.pop()
+      for (const line of lines) {
+        const { resolve, reject } = this.waiting.shift()
+        if (line === 'ok') resolve(this.checked++)
+        else reject(new Error(`a proof does not verify: ${line}`))
+      }
+    })
+    this.process.on('exit', () => this.waiting.forEach(w => w.reject(new Error('the checker has ended'))))
+  }
+
+  check(circuit, json) {
+    const { proof, publicSignals } = JSON.parse(json)
+    this.process.stdin.write(`${circuit.vkey}\t${JSON.stringify(proof)}\t${JSON.stringify(publicSignals)}\n`)
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }))
+  }
+
+  end() { this.process.stdin.end() }
 }
 
 const cases = []

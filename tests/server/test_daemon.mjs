@@ -1,34 +1,15 @@
 // cuzkd with its real engine, and the commands of cuzk that speak to it: configuration, proofs, durability, the end.
 //
 //   node test_daemon.mjs CUZKD CUZK [CASE...]     both in one folder, cuzk-client beside them
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Daemon, assert, call, refused, run, test, until, work } from './client.mjs'
+import { Daemon, assert, at, call, commands, env, makeCircuit, refused, run, test, until } from './client.mjs'
 
 const [cuzkd, cuzk] = process.argv.slice(2)
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
-const env = { ...process.env, XDG_CACHE_HOME: path.join(work, 'cache') }
-const at = name => path.join(work, name)
+const { tool, good } = commands(cuzk)
 const file = (name, text) => (fs.writeFileSync(at(name), text), at(name))
 
-const tool = (...args) => {
-  const p = spawnSync(cuzk, args, { encoding: 'utf8', env, timeout: 120000 })
-  assert.doesNotMatch(p.stderr, /Sanitizer|runtime error/)
-  return { code: p.status, out: p.stdout, err: p.stderr }
-}
-const good = (...args) => {
-  const p = tool(...args)
-  assert.equal(p.code, 0, `cuzk ${args.join(' ')}: ${p.err}`)
-  return p.out
-}
-
-for (const [name, steps] of [['a', 61], ['b', 130]]) {
-  execFileSync('python3', [`${root}/tests/support/make_circuit.py`, 'bn254', String(steps), at(name)])
-  good('setup', '--dev', at(`${name}.r1cs`), at(`${name}.zkey`))
-  good('vkey', at(`${name}.zkey`), at(`${name}.vkey`))
-}
+for (const [name, steps] of [['a', 61], ['b', 130]]) makeCircuit(cuzk, name, 'bn254', steps)
 const witness = name => fs.readFileSync(at(`${name}.wtns`))
 const socket = `unix://${at('d.sock')}`
 const circuits = ['--circuit', `a=${at('a.zkey')}`, '--circuit', `b=${at('b.zkey')}`]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes a small circuit and a witness for it in circom's file formats, byte by byte and without any of cuzk's code.
 
-    make_circuit.py CURVE STEPS BASE [--publics none] [--bits N]     writes BASE.r1cs and BASE.wtns
+    make_circuit.py CURVE STEPS BASE [--publics none] [--bits N] [--repeat N]     writes BASE.r1cs and BASE.wtns
 
 The circuit: STEPS steps of x <- x*x + x + i from a private start, the last x being public (unless --publics none), and N further
-variables that are bits.  Field values come from the recurrence, so most of them are full-size."""
+variables that are bits.  Field values come from the recurrence, so most of them are full-size.  With --repeat every constraint stands
+there N times: long proofs from short witnesses."""
 import struct
 import sys
 
@@ -30,7 +31,7 @@ def combination(terms):
     return u32(len(terms)) + b"".join(u32(w) + fr(v) for w, v in terms)
 
 
-def make(curve, steps, bits=0, public=True):
+def make(curve, steps, bits=0, public=True, repeat=1):
     """Returns (r1cs bytes, wtns bytes, values)."""
     r = MODULUS[curve]
     # wires: 0 one, 1 last x (public or not), 2 start, 3.. inner values, then bits
@@ -44,6 +45,7 @@ def make(curve, steps, bits=0, public=True):
     for b in range(bits):
         w = steps + 2 + b
         rows.append(([(w, 1)], [(w, 1), (0, r - 1)], []))
+    rows *= repeat
     values = [0] * n_wires
     values[0] = 1
     x = 3
@@ -68,8 +70,9 @@ def wtns(curve, values):
 def main():
     args = sys.argv[1:]
     bits = int(args[args.index("--bits") + 1]) if "--bits" in args else 0
+    repeat = int(args[args.index("--repeat") + 1]) if "--repeat" in args else 1
     public = not ("--publics" in args and args[args.index("--publics") + 1] == "none")
-    r1cs, w, _ = make(args[0], int(args[1]), bits, public)
+    r1cs, w, _ = make(args[0], int(args[1]), bits, public, repeat)
     with open(args[2] + ".r1cs", "wb") as f:
         f.write(r1cs)
     with open(args[2] + ".wtns", "wb") as f:
