@@ -85,9 +85,12 @@ static inline size_t image_numbers_bytes(const struct circuit_image *m) { return
 static inline size_t image_inputs_bytes(const struct circuit_image *m) { return 32 * (size_t)image_circuit(m)->input_count; }
 
 struct image_eval_plan {
-    uint64_t row_count;     /* trailing rows included */
-    uint64_t out_count;     /* elements written, zeros beyond row_count: the domain's size */
-    size_t image_bytes;     /* of what image_upload makes: rows, instances, tables; once for all proofs of a circuit */
+    uint64_t row_count;      /* trailing rows included */
+    uint64_t out_count;      /* elements written, zeros beyond row_count: the domain's size */
+    uint32_t input_count, aux_count, number_count;
+    size_t tables_bytes;     /* of what image_upload makes: once for all proofs of a circuit */
+    size_t table[8];         /* the backend's own: where each of them begins, */
+    uint32_t run_count, job_count; /* and how an evaluation is cut */
 };
 
 /* image_assign: where the statement lies in its buffer is image_statement_words' matter. */
@@ -150,13 +153,16 @@ struct backend {
      * each in the backend's own form.  NULL where the backend does not evaluate images.
      * In  first_bad  NULL, or 8 bytes: every row is checked too (a b = c), and the first that does not hold is written there, or
      *                UINT64_MAX
-     * Errors of the plan  CUZK_TOO_LARGE; CUZK_NO_MEMORY (both walk the image on the host) */
+     * Errors of plan and upload  CUZK_TOO_LARGE; CUZK_NO_MEMORY (both walk the image on the host: 32 GiB, 50 ms) */
     cuzk_status (*image_eval_plan)(struct image_eval_plan *out, struct task *t, const struct device *d, const struct circuit_image *m,
                                    uint64_t out_count);
     cuzk_status (*image_upload)(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *tables,
                                 const struct circuit_image *m);
     cuzk_status (*image_eval)(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *a, struct buffer *b,
                               const struct buffer *tables, const struct image_values *w, struct buffer *first_bad);
+    /** The same witness as msm takes it: input_count + aux_count canonical integers of 32 bytes, inputs first. */
+    cuzk_status (*image_scalars)(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *scalars,
+                                 const struct buffer *tables, const struct image_values *w);
     /** The witness of a circuit that is an image: from the statement, which is all that a proof uploads, to bits, numbers and inputs in
      * device memory.  NULL where circuits/gadgets/assign.h is the way.
      * In  program    of the image, made once (r1cs/image_program.h); what image_program_upload made of it in programs

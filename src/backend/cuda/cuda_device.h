@@ -103,6 +103,16 @@ cuzk_status cuda_matrix_upload(struct stream *s, struct task *t, struct buffer *
 cuzk_status cuda_eval_resident(struct stream *s, struct task *t, const struct eval_plan *p, const struct curve *c, struct buffer *out,
                                const struct csr *m, const struct buffer *matrix, const struct buffer *w, struct buffer *workspace);
 
+/* -- image_eval.c -- */
+cuzk_status cuda_image_eval_plan(struct image_eval_plan *out, struct task *t, const struct device *d, const struct circuit_image *m,
+                                 uint64_t out_count);
+cuzk_status cuda_image_upload(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *tables,
+                              const struct circuit_image *m);
+cuzk_status cuda_image_eval(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *a, struct buffer *b,
+                            const struct buffer *tables, const struct image_values *w, struct buffer *first_bad);
+cuzk_status cuda_image_scalars(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *scalars,
+                               const struct buffer *tables, const struct image_values *w);
+
 /* -- cuda_ntt.c -- */
 cuzk_status cuda_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
 cuzk_status cuda_quotient(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
