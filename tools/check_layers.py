@@ -14,7 +14,7 @@ import sys
 
 LEVEL = {
     "base": 0, "field": 1, "curve": 2, "hash": 2, "pairing": 3, "poly": 3, "msm": 3, "r1cs": 3, "formats": 4, "backend": 4,
-    "groth16": 5, "circuits": 5, "engine": 6, "wire": 6, "api": 6, "install": 6, "server": 7, "cli": 7,
+    "groth16": 5, "circuits": 5, "filecoin": 6, "engine": 7, "wire": 7, "api": 7, "install": 7, "server": 8, "cli": 8,
 }
 SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|S)$")
 GENERATED = re.compile(r"^(cuzk|grpc)/.*\.pb-c\.h$")

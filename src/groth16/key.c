@@ -258,6 +258,13 @@ out:
     return status;
 }
 
+/* What constraints_from_circuit would leave, the lists themselves left out. */
+static void outline(struct groth16_key *key)
+{
+    key->row_count = key->constraints->row_count + key->constraints->input_count;
+    key->heap_bytes += ((uint64_t)key->params.a_count + key->params.b_g1_count) * sizeof *key->density_a;
+}
+
 struct decoding {
     const struct filparams *params;
     const struct span *vector;
@@ -359,7 +366,10 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
     if (status != CUZK_OK) return status;
     if (key->constraints != NULL) {
         TRY(fits(t, key, key->constraints));
-        TRY(constraints_from_circuit(t, key));
+        if (key->outline)
+            outline(key);
+        else
+            TRY(constraints_from_circuit(t, key));
         for (enum groth16_query q = 0; q < QUERY_COUNT; q++) key->point[q] = *query_source(key, q).vector;
         key->encoded = true;
     } else if (r1cs_path != NULL) {
@@ -398,13 +408,14 @@ static cuzk_status open_file(struct task *t, struct groth16_key *key, const char
 }
 
 static cuzk_status open_key(struct groth16_key **out, struct task *t, const char *path, const char *r1cs_path,
-                            const struct constraints *circuit)
+                            const struct constraints *circuit, bool outline_only)
 {
     struct groth16_key *key = calloc(1, sizeof *key);
 
     if (key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
     atomic_init(&key->references, 1);
     key->constraints = circuit;
+    key->outline = outline_only;
     cuzk_status status = key_devices_create(&key->devices, t);
     if (status == CUZK_OK) status = open_file(t, key, path, r1cs_path);
     if (status != CUZK_OK) {
@@ -419,13 +430,19 @@ static cuzk_status open_key(struct groth16_key **out, struct task *t, const char
 cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const char *key_path,
                              const char *r1cs_path)
 {
-    return open_key(out, t, key_path, r1cs_path, NULL);
+    return open_key(out, t, key_path, r1cs_path, NULL, false);
 }
 
 cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path,
                                      const struct constraints *circuit)
 {
-    return open_key(out, t, params_path, NULL, circuit);
+    return open_key(out, t, params_path, NULL, circuit, false);
+}
+
+cuzk_status groth16_key_outline(struct groth16_key **out, struct task *t, const char *params_path,
+                                const struct constraints *circuit)
+{
+    return open_key(out, t, params_path, NULL, circuit, true);
 }
 
 struct groth16_key *groth16_key_ref(struct groth16_key *key)

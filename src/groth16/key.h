@@ -28,6 +28,7 @@ struct groth16_key {
     uint64_t public_count;   /* without the constant */
     uint64_t row_count;      /* constraints and the public_count + 1 rows that bind the inputs */
     bool can_prove;          /* false: bellman parameters without their circuit; good for checking only */
+    bool outline;            /* no proof can be made, though can_prove: the density lists are not there */
     struct csr a, b; /* row_count rows; C is never needed: C w = A w o B w for a witness that satisfies */
     const struct constraints *constraints; /* NULL, or instead of a and b; borrowed */
 
@@ -60,6 +61,10 @@ cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const cha
  * Cost    one walk over the circuit; 1 byte a variable while it runs, 4 bytes a point of A and of B for good. */
 cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path,
                                      const struct constraints *circuit) MUST_CHECK;
+/** The same without the walk: counts, heap_bytes and groth16_prove_plan are those of the whole key, but no proof can be made with it.
+ * Cost    the head of the file. */
+cuzk_status groth16_key_outline(struct groth16_key **out, struct task *t, const char *params_path,
+                                const struct constraints *circuit) MUST_CHECK;
 
 /** Decodes points [first, first + count) of a query of an encoded key into out, packed as in point[], on t->pool.
  * Errors  CUZK_KEY_INVALID with query, index and offset: infinity, not canonical, or not on the curve.

@@ -28,6 +28,7 @@ static cuzk_status check_values(struct task *t, void *context, uint64_t begin, u
 
 static cuzk_status check_witness(struct task *t, const struct groth16_key *key, const struct witness *w)
 {
+    if (key->outline) return FAIL(t, CUZK_INTERNAL, "a proof on a key that was opened for its counts only");
     if (w->curve != key->curve)
         return FAIL(t, CUZK_MISMATCH, "the witness is over %s, the key over %s", w->curve->name,
                     key->curve->name);

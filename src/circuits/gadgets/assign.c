@@ -397,21 +397,40 @@ cuzk_status image_assign(const struct circuit_image *m, struct task *t, struct a
     return CUZK_OK;
 }
 
-cuzk_status assignment_create(struct assignment *a, struct task *t, const struct circuit_image *m)
+static void size_up(struct assignment *a, const struct circuit_image *m, unsigned width)
 {
     const struct circuit_template *c = image_circuit(m);
-    memset(a, 0, sizeof *a);
-    a->width = pool_width(t->pool);
+
+    a->width = width;
     a->bits_bytes = ((size_t)c->aux_count / 64 + 2) * sizeof *a->bits;
     a->numbers_bytes = (m->number_total + (size_t)1) * sizeof *a->numbers;
     a->inputs_bytes = c->input_count * sizeof *a->inputs;
     a->registers_bytes = (size_t)(1 + a->width) * c->depth_words * sizeof *a->registers;
+}
+
+static size_t total(const struct assignment *a)
+{
+    return a->bits_bytes + a->numbers_bytes + a->inputs_bytes + a->registers_bytes;
+}
+
+size_t assignment_bytes(const struct circuit_image *m, unsigned width)
+{
+    struct assignment a;
+
+    size_up(&a, m, width);
+    return total(&a);
+}
+
+cuzk_status assignment_create(struct assignment *a, struct task *t, const struct circuit_image *m)
+{
+    memset(a, 0, sizeof *a);
+    size_up(a, m, pool_width(t->pool));
     a->bits = malloc(a->bits_bytes);
     a->numbers = malloc(a->numbers_bytes);
     a->inputs = malloc(a->inputs_bytes);
     a->registers = malloc(a->registers_bytes);
     if (a->bits != NULL && a->numbers != NULL && a->inputs != NULL && a->registers != NULL) return CUZK_OK;
-    const size_t bytes = a->bits_bytes + a->numbers_bytes + a->inputs_bytes + a->registers_bytes;
+    const size_t bytes = total(a);
     assignment_fini(a);
     return FAIL(t, CUZK_NO_MEMORY, "no memory for the witness of %s: %zu bytes", m->name, bytes);
 }

@@ -22,9 +22,11 @@ struct assignment {
     unsigned width; /* workers that the scratch is for */
 };
 
-/** Room for an image's witness.  Cost: 71 MB for 32 GiB. */
+/** Room for an image's witness, scratch for each worker of the task's pool included.  Cost: assignment_bytes, 71 MB for 32 GiB. */
 cuzk_status assignment_create(struct assignment *a, struct task *t, const struct circuit_image *m) MUST_CHECK;
 void assignment_fini(struct assignment *a); /* legal on a zeroed one */
+/** What assignment_create takes for a pool of so many workers. */
+size_t assignment_bytes(const struct circuit_image *m, unsigned width);
 
 /** Runs the programs: the circuit's own, then its parts in parallel on the task's pool.
  * Errors  CUZK_MALFORMED if the statement holds a number >= r or an index outside its arity; whether the rows hold is for
