@@ -2,7 +2,8 @@
  *
  * gRPC core's own listener never accepts again after it has once run out of descriptors, and cannot count connections; so cuzk
  * accepts and hands over connected sockets.  Core closes them without telling, so a slot is free again when its descriptor no
- * longer names the socket that was put there (checked only when all slots are taken). */
+ * longer names the socket that was put there (checked only when all slots are taken).  Connections above the limit are handed over as
+ * surplus, so that their calls can be answered; what comes above that is closed at once. */
 #include "wire/listener.h"
 #include "base/log.h"
 #include <arpa/inet.h>
@@ -22,11 +23,16 @@
 
 #define SOCKETS_MOST 16
 #define BACKLOG      512
-#define PAUSE_MS     100 /* after running out of descriptors or slots */
+#define PAUSE_MS     100 /* after running out of descriptors */
+#define SURPLUS_MOST 64
 
 struct slot {
     int fd;
     ino_t inode;
+};
+struct slot_table {
+    struct slot *slots;
+    unsigned count, most;
 };
 
 struct listener {
@@ -34,8 +40,7 @@ struct listener {
     char paths[SOCKETS_MOST][ADDRESS_BYTES]; /* of unix sockets, else empty */
     size_t socket_count;
     int stop_fd;
-    struct slot *slots;
-    unsigned slot_count, slot_most;
+    struct slot_table slots, surplus;
     bool full_logged;
     listener_accepted *accepted;
     void *context;
@@ -95,17 +100,18 @@ cuzk_status listener_create(struct listener **out, struct task *t, unsigned conn
                             listener_accepted *accepted, void *context)
 {
     struct listener *l = calloc(1, sizeof *l);
-    struct slot *slots = calloc(connection_most, sizeof *slots);
+    struct slot *slots = calloc(connection_most, sizeof *slots), *surplus = calloc(SURPLUS_MOST, sizeof *surplus);
     const int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!l || !slots || stop_fd < 0) {
+    if (!l || !slots || !surplus || stop_fd < 0) {
         free(l);
         free(slots);
+        free(surplus);
         if (stop_fd >= 0) close(stop_fd);
         return FAIL(t, CUZK_NO_MEMORY, "no memory or descriptor for a listener of %u connections",
                     connection_most);
     }
-    l->slots = slots;
-    l->slot_most = connection_most;
+    l->slots = (struct slot_table){ slots, 0, connection_most };
+    l->surplus = (struct slot_table){ surplus, 0, SURPLUS_MOST };
     l->stop_fd = stop_fd;
     l->accepted = accepted;
     l->context = context;
@@ -197,19 +203,29 @@ cuzk_status listener_add(struct listener *l, struct task *t, const char *address
     return a.is_unix ? add_unix(l, t, &a, address) : add_tcp(l, t, &a, address, bound, bound_bytes);
 }
 
-static void sweep_slots(struct listener *l)
+/* Frees the slots of connections that have ended. */
+static void sweep(struct slot_table *t)
 {
-    for (unsigned i = 0; i < l->slot_count;) {
+    for (unsigned i = 0; i < t->count;) {
         struct stat st;
-        if (!fstat(l->slots[i].fd, &st) && S_ISSOCK(st.st_mode) && st.st_ino == l->slots[i].inode) {
+        if (!fstat(t->slots[i].fd, &st) && S_ISSOCK(st.st_mode) && st.st_ino == t->slots[i].inode) {
             i++;
         } else {
-            l->slots[i] = l->slots[--l->slot_count];
+            t->slots[i] = t->slots[--t->count];
         }
     }
 }
 
-/* false: no descriptors, or no slots. */
+/* false: there is no slot. */
+static bool take_slot(struct slot_table *t, int fd, ino_t inode)
+{
+    if (t->count == t->most) sweep(t);
+    if (t->count == t->most) return false;
+    t->slots[t->count++] = (struct slot){ fd, inode };
+    return true;
+}
+
+/* false: no descriptors. */
 static bool accept_one(struct listener *l, int socket_fd)
 {
     const int fd = accept4(socket_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -219,20 +235,22 @@ static bool accept_one(struct listener *l, int socket_fd)
         return false;
     }
     struct stat st;
-    if (l->slot_count == l->slot_most) sweep_slots(l);
-    if (l->slot_count == l->slot_most || fstat(fd, &st) < 0) {
+    if (fstat(fd, &st) < 0) {
         close(fd);
-        if (!l->full_logged)
-            log_warn(NULL, "refused a connection: there are %u already ([limits] connections)", l->slot_most);
-        l->full_logged = true;
         return true;
     }
-    l->full_logged = false;
+    const bool surplus = !take_slot(&l->slots, fd, st.st_ino);
+    if (surplus && !l->full_logged)
+        log_warn(NULL, "calls on further connections are refused: there are %u ([limits] connections)",
+                 l->slots.most);
+    l->full_logged = surplus;
+    if (surplus && !take_slot(&l->surplus, fd, st.st_ino)) {
+        close(fd);
+        return true;
+    }
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fails on a unix socket, which has no delay */
-    l->slots[l->slot_count].fd = fd;
-    l->slots[l->slot_count++].inode = st.st_ino;
-    l->accepted(l->context, fd);
+    l->accepted(l->context, fd, surplus);
     return true;
 }
 
@@ -281,6 +299,7 @@ void listener_destroy(struct listener *l)
     if (!l) return;
     listener_stop(l);
     close(l->stop_fd);
-    free(l->slots);
+    free(l->slots.slots);
+    free(l->surplus.slots);
     free(l);
 }

@@ -16,8 +16,9 @@ cuzk_status address_parse(struct address *out, struct task *t, const char *text)
 bool address_is_local(const struct address *a); /* unix or loopback: nobody else's machine can reach it */
 
 struct listener;
-/** Takes over fd: connected, non-blocking, closed on exec.  Thread  the listener's. */
-typedef void listener_accepted(void *context, int fd);
+/** Takes over fd: connected, non-blocking, closed on exec.  surplus: there are connection_most already, and this one is to be told so.
+ * Thread  the listener's. */
+typedef void listener_accepted(void *context, int fd, bool surplus);
 
 cuzk_status listener_create(struct listener **out, struct task *t, unsigned connection_most,
                             listener_accepted *accepted, void *context) MUST_CHECK;

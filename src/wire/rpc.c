@@ -14,6 +14,7 @@
 #include <grpc/support/time.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@
 #define KEEPALIVE_WAIT_MS 20000
 #define TRIM_BYTES        (32 << 20)
 #define PING_LEAST_MS     10000 /* clients may ask for a sign of life this often */
+#define SURPLUS_LIFE_MS   1000  /* of a connection above the limit, whose calls are refused */
 
 enum tag_kind { TAG_NEW, TAG_RECEIVED, TAG_CLOSED, TAG_SENT, TAG_DONE, TAG_STOPPED, TAG_COUNT };
 struct tag {
@@ -35,6 +37,7 @@ struct rpc_call {
     struct tag tags[TAG_COUNT];
     struct rpc_server *server;
     const struct rpc_method *method;
+    bool surplus; /* on a connection above the limit */
     grpc_call *call;
     grpc_call_details details;
     grpc_metadata_array metadata;
@@ -55,7 +58,7 @@ struct rpc_call {
 };
 
 struct rpc_server {
-    grpc_server *server;
+    grpc_server *server, *refuser; /* refuser: has the connections above the limit */
     grpc_completion_queue *queue;
     grpc_server_credentials *credentials;
     struct listener *listener;
@@ -64,7 +67,7 @@ struct rpc_server {
     void *context;
     unsigned worker_count;
     pthread_t io[IO_THREADS], *workers;
-    unsigned io_running, workers_running;
+    unsigned io_running, workers_running, connection_most;
     atomic_bool stopping;
     atomic_uint handed; /* operations given to gRPC: orders our writes before them and our reads after their events */
     struct tag stopped;
@@ -72,7 +75,8 @@ struct rpc_server {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct rpc_call *first_work, **last_work; /* heavy calls that wait for a worker */
-    bool no_more_work, all_over;
+    bool no_more_work;
+    unsigned over; /* servers that have ended, of two */
 };
 
 const char *rpc_code_name(int code)
@@ -141,7 +145,7 @@ static bool start(struct rpc_call *c, const grpc_op *ops, size_t count, enum tag
     return false;
 }
 
-static void post_accept(struct rpc_server *s)
+static void post_accept(struct rpc_server *s, bool surplus)
 {
     struct rpc_call *c = calloc(1, sizeof *c);
     if (!c) {
@@ -150,12 +154,13 @@ static void post_accept(struct rpc_server *s)
     }
     for (int k = 0; k < TAG_COUNT; k++) c->tags[k] = (struct tag){ (enum tag_kind)k, c };
     c->server = s;
+    c->surplus = surplus;
     atomic_init(&c->references, 1);
     pthread_mutex_init(&c->lock, NULL);
     grpc_call_details_init(&c->details);
     grpc_metadata_array_init(&c->metadata);
     atomic_fetch_add(&s->handed, 1);
-    if (grpc_server_request_call(s->server, &c->call, &c->details, &c->metadata, s->queue, s->queue,
+    if (grpc_server_request_call(surplus ? s->refuser : s->server, &c->call, &c->details, &c->metadata, s->queue, s->queue,
                                  &c->tags[TAG_NEW]) != GRPC_CALL_OK) {
         c->call = NULL;
         rpc_release(c);
@@ -341,12 +346,18 @@ static void give_to_worker(struct rpc_call *c)
 static void on_new(struct rpc_call *c)
 {
     struct rpc_server *s = c->server;
-    if (!atomic_load(&s->stopping)) post_accept(s);
+    if (!atomic_load(&s->stopping)) post_accept(s, c->surplus);
     grpc_op op;
     memset(&op, 0, sizeof op);
     op.op = GRPC_OP_RECV_CLOSE_ON_SERVER;
     op.data.recv_close_on_server.cancelled = &c->closed_badly;
     start(c, &op, 1, TAG_CLOSED);
+    if (c->surplus) {
+        char text[96];
+        snprintf(text, sizeof text, "there are %u connections already; [limits] connections of cuzkd", s->connection_most);
+        rpc_finish_error(c, RPC_RESOURCE_EXHAUSTED, text);
+        return;
+    }
     for (size_t i = 0; i < s->method_count && !c->method; i++)
         if (!grpc_slice_str_cmp(c->details.method, s->methods[i].path)) c->method = &s->methods[i];
     if (!c->method) {
@@ -405,7 +416,7 @@ static void on_closed(struct rpc_call *c)
 static void on_stopped(struct rpc_server *s)
 {
     pthread_mutex_lock(&s->lock);
-    s->all_over = true;
+    s->over++;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
@@ -449,10 +460,18 @@ static void *io_thread(void *context)
 
 /* -- the server ---------------------------------------------------------------------------------------------------------- */
 
-static void accepted(void *context, int fd)
+static void accepted(void *context, int fd, bool surplus)
 {
     struct rpc_server *s = context;
-    grpc_server_add_channel_from_fd(s->server, fd, s->credentials);
+    grpc_server_add_channel_from_fd(surplus ? s->refuser : s->server, fd, s->credentials);
+}
+
+static grpc_server *create_server(struct rpc_server *s, grpc_arg *args, size_t count)
+{
+    const grpc_channel_args all = { .num_args = count, .args = args };
+    grpc_server *server = grpc_server_create(&all, NULL);
+    grpc_server_register_completion_queue(server, s->queue, NULL);
+    return server;
 }
 
 static void create_core(struct rpc_server *s, const struct rpc_options *o)
@@ -484,12 +503,17 @@ static void create_core(struct rpc_server *s, const struct rpc_options *o)
         { .type = GRPC_ARG_POINTER,
           .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
           .value.pointer = { .p = quota, .vtable = grpc_resource_quota_arg_vtable() } },
+        { .type = GRPC_ARG_INTEGER, /* this one and what follows: of the refuser alone */
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_CONNECTION_AGE_MS,
+          .value.integer = SURPLUS_LIFE_MS },
+        { .type = GRPC_ARG_INTEGER,
+          .key = (char *)(uintptr_t)GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+          .value.integer = SURPLUS_LIFE_MS },
     };
-    const grpc_channel_args all = { .num_args = ARRAY_COUNT(args), .args = args };
     s->queue = grpc_completion_queue_create_for_next(NULL);
-    s->server = grpc_server_create(&all, NULL);
+    s->server = create_server(s, args, ARRAY_COUNT(args) - 2);
+    s->refuser = create_server(s, args, ARRAY_COUNT(args));
     s->credentials = grpc_insecure_server_credentials_create();
-    grpc_server_register_completion_queue(s->server, s->queue, NULL);
     grpc_resource_quota_unref(quota);
 }
 
@@ -508,6 +532,7 @@ cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struc
     s->method_count = count;
     s->context = context;
     s->worker_count = o->worker_count;
+    s->connection_most = o->connection_most;
     s->stopped = (struct tag){ TAG_STOPPED, NULL };
     s->last_work = &s->first_work;
     pthread_mutex_init(&s->lock, NULL);
@@ -527,7 +552,9 @@ cuzk_status rpc_server_listen(struct rpc_server *s, struct task *t, const char *
 cuzk_status rpc_server_start(struct rpc_server *s, struct task *t)
 {
     grpc_server_start(s->server);
-    for (int i = 0; i < ACCEPTS_POSTED; i++) post_accept(s);
+    grpc_server_start(s->refuser);
+    for (int i = 0; i < ACCEPTS_POSTED; i++) post_accept(s, false);
+    post_accept(s, true);
     while (s->io_running < IO_THREADS && !pthread_create(&s->io[s->io_running], NULL, io_thread, s))
         s->io_running++;
     while (s->workers_running < s->worker_count &&
@@ -549,8 +576,8 @@ static bool wait_all_over(struct rpc_server *s, uint64_t ms)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&s->lock);
-    while (!s->all_over && !pthread_cond_timedwait(&s->changed, &s->lock, &until)) continue;
-    const bool over = s->all_over;
+    while (s->over < 2 && !pthread_cond_timedwait(&s->changed, &s->lock, &until)) continue;
+    const bool over = s->over == 2;
     pthread_mutex_unlock(&s->lock);
     return over;
 }
@@ -560,9 +587,10 @@ void rpc_server_stop(struct rpc_server *s, uint64_t grace_ms)
     atomic_store(&s->stopping, true);
     listener_stop(s->listener);
     grpc_server_shutdown_and_notify(s->server, s->queue, &s->stopped);
-    if (s->io_running && !wait_all_over(s, grace_ms)) {
+    grpc_server_shutdown_and_notify(s->refuser, s->queue, &s->stopped);
+    for (uint64_t ms = grace_ms; s->io_running && !wait_all_over(s, ms); ms = 1000) {
         grpc_server_cancel_all_calls(s->server);
-        while (!wait_all_over(s, 1000)) grpc_server_cancel_all_calls(s->server);
+        grpc_server_cancel_all_calls(s->refuser);
     }
     pthread_mutex_lock(&s->lock);
     s->no_more_work = true;
@@ -579,6 +607,7 @@ void rpc_server_close(struct rpc_server *s)
     if (!s) return;
     listener_destroy(s->listener);
     grpc_server_destroy(s->server);
+    grpc_server_destroy(s->refuser);
     grpc_completion_queue_destroy(s->queue);
     grpc_server_credentials_release(s->credentials);
     rpc_core_fini();

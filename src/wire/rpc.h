@@ -39,7 +39,7 @@ struct rpc_method {
 struct rpc_options {
     uint64_t message_most_bytes; /* of one message; more is RESOURCE_EXHAUSTED */
     uint64_t flight_most_bytes;  /* of all messages that are being received */
-    unsigned connection_most;
+    unsigned connection_most;    /* calls on further connections are RESOURCE_EXHAUSTED */
     unsigned worker_count; /* threads for heavy methods */
 };
 

@@ -347,14 +347,21 @@ test('descriptors and threads are flat over 300 connections', async () => {
   assert.ok(after[0] <= before[0] + 3 && after[1] <= before[1] + 3, `${before} -> ${after}`)
 })
 
-test('more connections than allowed are closed; a slot is free again when one ends', async () => {
+test('calls on more connections than allowed are RESOURCE_EXHAUSTED; a slot is free again when one ends', async () => {
   const d = await new Daemon(program, ['--limits.connections', '3', '--circuit', 'small=/k']).ready()
   const clients = [d.client, connect(d.addresses[0]), connect(d.addresses[0])]
   for (const c of clients) await call(c, 'GetStatus', {})
-  const fourth = connect(d.addresses[0])
-  await refused('UNAVAILABLE', /.*/, call(fourth, 'GetStatus', {}))
-  fourth.close()
-  assert.match(d.log, /refused a connection: there are 3/)
+  const surplus = Array.from({ length: 20 }, () => connect(d.addresses[0]))
+  for (const c of surplus) await refused('RESOURCE_EXHAUSTED', /there are 3 connections already/, call(c, 'GetStatus', {}))
+  await refused('RESOURCE_EXHAUSTED', /there are 3 connections already/, call(surplus[0], 'Prove', { submit: small('y'.repeat(1e6)) }))
+  assert.match(d.log, /further connections are refused: there are 3/)
+  const raws = Array.from({ length: 150 }, () => net.connect(Number(d.addresses[0].split(':')[1]), '127.0.0.1').on('error', () => {}))
+  let closed = 0
+  raws.forEach(s => s.on('close', () => closed++))
+  await until('what is too much is closed', () => closed >= 80)
+  for (const c of clients) await call(c, 'GetStatus', {}) // the first three notice nothing
+  raws.forEach(s => s.destroy())
+  surplus.forEach(c => c.close())
   clients[2].close()
   await until('a slot is free', async () => {
     const c = connect(d.addresses[0])
