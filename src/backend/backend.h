@@ -112,6 +112,9 @@ struct backend {
     /* Operations take buffers over host memory (buffer_borrow), so that a mapped key is used in place.  Where they do not, all operands are
      * MEM_DEVICE buffers that upload has filled, and matrices are made resident. */
     bool reads_host_memory;
+    /* What telling a value apart costs in a plain sum besides its additions (reading, digits, sorting), and the calls of a split one, both
+     * in point additions of G1: see split_pays. */
+    double value_cost, call_cost;
 
     /** Devices that exist.  No driver or no device: count 0, never an error. */
     cuzk_status (*probe)(struct task *t, struct device_info *out, size_t max, size_t *count);

@@ -843,6 +843,375 @@ static void fixed_base_multiples(void **state)
     }
 }
 
+/* -- sums over bitmaps -- */
+
+struct bits {
+    const struct sum *s;
+    unsigned count; /* bitmaps */
+    size_t bytes;   /* from one to the next */
+    uint8_t *data;
+};
+
+static void bits_init(struct bits *b, const struct sum *s, unsigned count)
+{
+    b->s = s;
+    b->count = count;
+    b->bytes = bitmap_bytes(s->n);
+    b->data = allocate(b->bytes * count);
+}
+
+static bool bit_get(const struct bits *b, unsigned k, size_t i) { return b->data[k * b->bytes + i / 8] >> (i % 8) & 1; }
+static void bit_set(struct bits *b, unsigned k, size_t i) { b->data[k * b->bytes + i / 8] |= (uint8_t)(1u << (i % 8)); }
+
+/* Sets what lies behind the last point, which nobody may read. */
+static void bits_soil(struct bits *b)
+{
+    for (unsigned k = 0; k < b->count; k++)
+        for (size_t i = b->s->n; i < 8 * b->bytes; i++) bit_set(b, k, i);
+}
+
+static void bits_check(const struct bits *b, const char *what)
+{
+    const struct sum *s = b->s;
+    const struct scalar_field *r = &s->c->fr;
+    struct bit_sum_plan plan;
+    struct g_jac got[BIT_SUM_MAX], expected;
+    OK(f.b->bit_sum_plan(&plan, &f.t, f.d, s->c, s->g, s->n, b->count));
+    assert_int_equal(plan.bitmap_bytes, b->bytes);
+    const size_t shift = s->n % 3 * (f.kind == MEM_DEVICE ? 16 : 1), bits_shift = s->n % 2 * 16;
+    struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, shift), bitmaps = take_with(b->data, b->bytes * b->count, bits_shift),
+                  workspace = take(plan.workspace_bytes);
+    memset(got, 0xee, sizeof got);
+    OK(f.b->bit_sum(f.s, &f.t, &plan, got, &points, shift, &bitmaps, bits_shift, &workspace));
+    OK(f.b->stream_sync(f.s, &f.t));
+    f.b->buffer_give(&points);
+    f.b->buffer_give(&bitmaps);
+    f.b->buffer_give(&workspace);
+    for (unsigned k = 0; k < b->count; k++) {
+        struct fr log;
+        struct fr_int e;
+        r->from_u64(&log, 0);
+        for (size_t i = 0; i < s->n; i++)
+            if (bit_get(b, k, i)) r->add(&log, &log, &s->logs[i]);
+        r->to_int(&e, &log);
+        s->group->jac_from_aff(&expected, &s->group->generator);
+        s->group->jac_mul(&expected, &expected, &e);
+        if (!s->group->jac_eq(&got[k], &expected))
+            fail_msg("%s %s, %zu points, bitmap %u of %u: %s", s->c->name, s->group->name, s->n, k, b->count, what);
+        if (s->n > 40) continue;
+        s->group->jac_set_inf(&expected); /* by the definition too */
+        for (size_t i = 0; i < s->n; i++)
+            if (bit_get(b, k, i)) s->group->jac_add_aff(&expected, &expected, s->points + i * s->group->aff_bytes);
+        assert_true(s->group->jac_eq(&got[k], &expected));
+    }
+}
+
+static void bits_random(struct bits *b, unsigned k, unsigned of_256)
+{
+    for (size_t i = 0; i < b->s->n; i++)
+        if (prng_below(&rng, 256) < of_256) bit_set(b, k, i);
+}
+
+/* One bitmap of each kind, alone and all together. */
+static void body_bitmaps(struct sum *s)
+{
+    enum { KINDS = 9 };
+    struct bits all;
+    bits_init(&all, s, KINDS);
+    bits_random(&all, 0, 128);
+    bits_random(&all, 2, 256);
+    bits_random(&all, 3, 3);
+    bits_random(&all, 4, 250);
+    if (s->n) bit_set(&all, 5, s->n - 1);
+    if (s->n) bit_set(&all, 6, 0);
+    for (size_t i = 0; i < s->n; i++) { /* 7: the same as 0; 8: its complement; 1: empty */
+        if (bit_get(&all, 0, i)) bit_set(&all, 7, i);
+        else bit_set(&all, 8, i);
+    }
+    bits_soil(&all);
+    bits_check(&all, "nine kinds");
+    for (unsigned k = 0; k < KINDS; k++) {
+        struct bits one = { s, 1, all.bytes, all.data + k * all.bytes };
+        if (s->n < 500 || k < 3) bits_check(&one, "one bitmap");
+    }
+    free(all.data);
+}
+
+static void bit_sum_sizes(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 5000 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) for_each_sum(sizes[i], body_bitmaps);
+}
+
+/* More than one chunk, part and batch everywhere. */
+static void body_large_bitmaps(struct sum *s)
+{
+    struct bits b;
+    bits_init(&b, s, 4);
+    bits_random(&b, 0, 128);
+    bits_random(&b, 1, 8);
+    bits_random(&b, 2, 240);
+    for (size_t i = s->n / 3; i < s->n / 2; i++) bit_set(&b, 3, i);
+    bits_soil(&b);
+    bits_check(&b, "a large sweep");
+    free(b.data);
+}
+
+static void bit_sum_large(void **state)
+{
+    struct sum s;
+    (void)state;
+    for_each_sum(f.slow ? 300007 : 20011, body_large_bitmaps);
+    if (!f.slow) return;
+    sum_init(&s, &curve_bls12_381, GROUP_G1, 1000003);
+    body_large_bitmaps(&s);
+    sum_fini(&s);
+}
+
+static void body_bit_points(struct sum *s)
+{
+    struct bits b;
+    bits_init(&b, s, BIT_SUM_MAX);
+    for (unsigned k = 0; k < BIT_SUM_MAX; k++) bits_random(&b, k, k == 1 ? 256 : 17 * (k + 1) - 16);
+    for (size_t i = 1; i < s->n; i++) copy_point(s, i, 0, false);
+    bits_check(&b, "all points equal");
+    for (size_t i = 1; i < s->n; i += 2) copy_point(s, i, 0, true);
+    bits_check(&b, "P and -P side by side");
+    for (size_t i = 0; i < s->n; i++)
+        if (prng_u64(&rng) & 1) set_infinity(s, i);
+    bits_check(&b, "P, -P and infinity");
+    for (size_t i = 0; i < s->n; i++)
+        if (i % 64 != 7) set_infinity(s, i);
+    bits_check(&b, "infinity but for a few");
+    for (size_t i = 0; i < s->n; i++) set_infinity(s, i);
+    bits_check(&b, "infinity everywhere");
+    free(b.data);
+}
+
+static void bit_sum_special_points(void **state)
+{
+    (void)state;
+    for_each_sum(2, body_bit_points);
+    for_each_sum(70, body_bit_points);
+    for_each_sum(3001, body_bit_points);
+}
+
+static void bit_sum_too_many(void **state)
+{
+    struct bit_sum_plan plan;
+    (void)state;
+    assert_int_equal(f.b->bit_sum_plan(&plan, &f.t, f.d, &curve_bn254, GROUP_G1, 100, BIT_SUM_MAX + 1), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+}
+
+/* -- telling values apart -- */
+
+/* Mostly 0 and 1; what else is drawn from all sizes, with values that only look like 0 or 1. */
+static void random_witness(const struct curve *c, struct fr_int *out, size_t n, unsigned wide_of_256)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t kind = prng_below(&rng, 256);
+        set_small(&out[i], prng_u64(&rng) & 1);
+        if (kind >= wide_of_256) continue;
+        switch (kind % 5) {
+        case 0:
+            random_int(c, &out[i]);
+            break;
+        case 1:
+            out[i].w[kind % 3 + 1] = 1 + prng_u64(&rng) % 1000;
+            break;
+        case 2:
+            set_minus(c, &out[i], 1 + (prng_u64(&rng) & 1));
+            break;
+        default:
+            set_small(&out[i], 2 + prng_below(&rng, 300));
+            break;
+        }
+    }
+}
+
+static bool is_small(const struct fr_int *k, uint64_t v) { return k->w[0] == v && (k->w[1] | k->w[2] | k->w[3]) == 0; }
+
+static void classify_one(size_t n, unsigned wide_of_256, size_t wide_max, bool gathered)
+{
+    const struct curve *c = &curve_bn254;
+    const size_t pool_count = gathered ? n / 2 + 1 : n;
+    struct classify_plan plan;
+    struct classify_counts counts, expected = { 0, 0 };
+    OK(f.b->classify_plan(&plan, &f.t, f.d, n, wide_max));
+    struct fr_int *values = allocate(pool_count * sizeof *values), *got_values = allocate(wide_max * sizeof *values);
+    uint32_t *gather = allocate(n * sizeof *gather), *index = allocate(wide_max * sizeof *index);
+    uint8_t *bitmap = allocate(plan.bitmap_bytes);
+    random_witness(c, values, pool_count, wide_of_256);
+    for (size_t i = 0; i < n; i++) gather[i] = gathered ? (uint32_t)prng_below(&rng, pool_count) : (uint32_t)i;
+    const size_t shift = f.kind == MEM_DEVICE ? 16 : n % 8;
+    struct buffer sc = take_with(values, 32 * pool_count, shift), gb = take_with(gather, n * sizeof *gather, 0), cb = take(sizeof counts),
+                  bb = take(plan.bitmap_bytes), ib = take(plan.index_bytes), vb = take(plan.values_bytes), ws = take(plan.workspace_bytes);
+    OK(f.b->classify(f.s, &f.t, &plan, &cb, &bb, &ib, &vb, &sc, shift, gathered ? &gb : NULL, &ws));
+    OK(f.b->download(f.s, &f.t, &counts, &cb, 0, sizeof counts));
+    OK(f.b->download(f.s, &f.t, bitmap, &bb, 0, plan.bitmap_bytes));
+    OK(f.b->download(f.s, &f.t, index, &ib, 0, plan.index_bytes));
+    OK(f.b->download(f.s, &f.t, got_values, &vb, 0, plan.values_bytes));
+    OK(f.b->stream_sync(f.s, &f.t));
+    for (size_t i = 0; i < 8 * plan.bitmap_bytes; i++) {
+        const struct fr_int *const v = i < n ? &values[gather[i]] : NULL;
+        const bool one = v && is_small(v, 1), wide = v && !one && !is_small(v, 0);
+        assert_int_equal(bitmap[i / 8] >> (i % 8) & 1, one);
+        expected.ones += one;
+        if (!wide) continue;
+        if (expected.wide < wide_max) {
+            assert_int_equal(index[expected.wide], i);
+            assert_memory_equal(&got_values[expected.wide], v, sizeof *v);
+        }
+        expected.wide++;
+    }
+    assert_int_equal(counts.ones, expected.ones);
+    assert_int_equal(counts.wide, expected.wide);
+    for (size_t j = expected.wide; j < wide_max; j++) {
+        assert_int_equal(index[j], CLASSIFY_NONE);
+        assert_true(is_small(&got_values[j], 0));
+    }
+    f.b->buffer_give(&sc);
+    f.b->buffer_give(&gb);
+    f.b->buffer_give(&cb);
+    f.b->buffer_give(&bb);
+    f.b->buffer_give(&ib);
+    f.b->buffer_give(&vb);
+    f.b->buffer_give(&ws);
+    free(values);
+    free(got_values);
+    free(gather);
+    free(index);
+    free(bitmap);
+}
+
+static void classify_values(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 31, 32, 33, 127, 129, 1000, 4095, 4097, 16384, 16385, 50021 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        classify_one(sizes[i], 10, sizes[i], false);
+        classify_one(sizes[i], 40, sizes[i], true);
+        classify_one(sizes[i], 128, sizes[i] / 9, i & 1); /* more than there is room for */
+        classify_one(sizes[i], 256, sizes[i], false);
+        classify_one(sizes[i], 0, 0, false);
+        classify_one(sizes[i], 0, 7, true);
+    }
+    if (f.slow) classify_one(3000017, 5, 100000, true);
+}
+
+static void body_gather_points(struct sum *s)
+{
+    const size_t bytes = s->group->aff_bytes, most = 777, shift = f.kind == MEM_DEVICE ? 16 : 3;
+    uint32_t *index = allocate(most * sizeof *index);
+    uint8_t *got = allocate(most * bytes), *nothing = allocate(bytes);
+    for (size_t j = 0; j < most; j++)
+        index[j] = j % 10 == 3 ? (j & 1 ? CLASSIFY_NONE : (uint32_t)s->n) : s->n ? (uint32_t)prng_below(&rng, s->n) : CLASSIFY_NONE;
+    struct buffer points = take_with(s->points, s->n * bytes, shift), ib = take_with(index, most * sizeof *index, 0), out = take(most * bytes);
+    OK(f.b->gather_points(f.s, &f.t, s->c, s->g, &out, &points, shift, s->n, &ib, most));
+    OK(f.b->download(f.s, &f.t, got, &out, 0, most * bytes));
+    OK(f.b->stream_sync(f.s, &f.t));
+    for (size_t j = 0; j < most; j++)
+        assert_memory_equal(got + j * bytes, index[j] < s->n ? s->points + index[j] * bytes : nothing, bytes);
+    f.b->buffer_give(&points);
+    f.b->buffer_give(&ib);
+    f.b->buffer_give(&out);
+    free(index);
+    free(got);
+    free(nothing);
+}
+
+static void gathered_points(void **state)
+{
+    (void)state;
+    for_each_sum(0, body_gather_points);
+    for_each_sum(300, body_gather_points);
+}
+
+/* -- sums taken apart -- */
+
+static void split_check(const struct sum *s, const struct backend *b, unsigned batch, unsigned wide_of_256, uint64_t wide_max, bool gathered,
+                        cuzk_status status)
+{
+    const struct scalar_field *r = &s->c->fr;
+    const size_t pool_count = gathered ? s->n + 5 : s->n;
+    struct split_plan plan;
+    struct buffer scalars[BIT_SUM_MAX];
+    struct fr_int *values[BIT_SUM_MAX];
+    struct g_jac got[BIT_SUM_MAX];
+    uint32_t *gather = allocate(s->n * sizeof *gather);
+    OK(split_msm_plan(&plan, &f.t, b, f.d, s->c, s->g, s->n, batch, wide_max));
+    if (b != f.b) assert_int_equal(plan.split, wide_max < s->n);
+    for (size_t i = 0; i < s->n; i++) gather[i] = gathered ? (uint32_t)prng_below(&rng, pool_count) : (uint32_t)i;
+    struct buffer points = take_with(s->points, s->n * s->group->aff_bytes, 0), gb = take_with(gather, s->n * sizeof *gather, 0),
+                  workspace = take(plan.workspace_bytes);
+    for (unsigned k = 0; k < batch; k++) {
+        values[k] = allocate(pool_count * sizeof **values);
+        random_witness(s->c, values[k], pool_count, wide_of_256);
+        scalars[k] = take_with(values[k], 32 * pool_count, 32);
+    }
+    const cuzk_status result = split_msm(f.s, &f.t, b, &plan, got, &points, 0, scalars, 32, gathered ? &gb : NULL, &workspace);
+    if (result != status) fail_msg("%s, %zu points, %u witnesses: %s", s->group->name, s->n, batch, f.t.error.text);
+    if (status != CUZK_OK) task_init(&f.t);
+    for (unsigned k = 0; k < batch; k++) {
+        struct fr log, x;
+        struct fr_int e;
+        struct g_jac expected;
+        r->from_u64(&log, 0);
+        for (size_t i = 0; i < s->n; i++) {
+            r->from_int(&x, &values[k][gather[i]]);
+            r->mul(&x, &x, &s->logs[i]);
+            r->add(&log, &log, &x);
+        }
+        r->to_int(&e, &log);
+        s->group->jac_from_aff(&expected, &s->group->generator);
+        s->group->jac_mul(&expected, &expected, &e);
+        if (status == CUZK_OK && !s->group->jac_eq(&got[k], &expected))
+            fail_msg("%s %s, %zu points, witness %u of %u", s->c->name, s->group->name, s->n, k, batch);
+        f.b->buffer_give(&scalars[k]);
+        free(values[k]);
+    }
+    f.b->buffer_give(&points);
+    f.b->buffer_give(&gb);
+    f.b->buffer_give(&workspace);
+    free(gather);
+}
+
+static void body_split(struct sum *s)
+{
+    struct backend eager = *f.b; /* to which taking apart costs nothing */
+    eager.value_cost = 1;
+    eager.call_cost = -1e18;
+    for (size_t i = 0; i < s->n; i += 5) set_infinity(s, i);
+    split_check(s, &eager, 1, 13, s->n - 1, false, CUZK_OK);
+    split_check(s, &eager, 2, 128, s->n - 1, true, CUZK_OK);
+    split_check(s, &eager, 3, 0, 0, false, CUZK_OK); /* nothing but bits, and no room for more */
+    split_check(s, &eager, 2, 26, s->n, true, CUZK_OK);
+    split_check(s, f.b, 2, 26, s->n / 5, false, CUZK_OK);
+    split_check(s, &eager, 2, 250, s->n / 8, false, CUZK_TOO_LARGE);
+}
+
+static void split_sums(void **state)
+{
+    struct sum s;
+    struct split_plan plan;
+    struct backend eager = *f.b;
+    (void)state;
+    for_each_sum(333, body_split);
+    for_each_sum(5000, body_split);
+    eager.value_cost = 1;
+    eager.call_cost = -1e18;
+    sum_init(&s, &curve_bn254, GROUP_G1, 300);
+    for (unsigned batch = 8; batch <= BIT_SUM_MAX; batch++) split_check(&s, &eager, batch, 20, 290, false, CUZK_OK);
+    split_check(&s, f.b, BIT_SUM_MAX, 20, 300, true, CUZK_OK); /* plain sums */
+    assert_int_equal(split_msm_plan(&plan, &f.t, f.b, f.d, s.c, s.g, 10, 0, 1), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+    assert_int_equal(split_msm_plan(&plan, &f.t, f.b, f.d, s.c, s.g, 10, BIT_SUM_MAX + 1, 1), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+    sum_fini(&s);
+}
+
 /* -- cancelling -- */
 
 static void cancelled(void **state)
@@ -867,6 +1236,91 @@ static void cancelled(void **state)
     sum_fini(&s);
 }
 
+/* -- transforms over points -- */
+
+/* Points with known logarithms: the transform over scalars, by its definition, says what must come out. */
+static void group_ntt_one(const struct curve *c, enum root_convention v, unsigned log2, bool inverse, bool scales, unsigned split)
+{
+    struct domain d, by;
+    struct group_ntt_plan plan;
+    struct fr scale, step, power;
+    OK(domain_init(&d, &f.t, c, v, log2));
+    const size_t n = d.size, bytes = n * c->g1.aff_bytes;
+    struct fr *logs = allocate(n * sizeof *logs), *out = allocate(n * sizeof *out);
+    struct fr_int *integers = allocate(n * sizeof *integers);
+    uint8_t *points = allocate(bytes), *expected = allocate(bytes);
+    random_fr(c, &scale);
+    random_fr(c, &step);
+    for (size_t i = 0; i < n; i++) {
+        if (prng_u64(&rng) % 8 == 0)
+            c->fr.from_u64(&logs[i], prng_u64(&rng) % 2); /* infinity, the generator */
+        else if (i > 0 && prng_u64(&rng) % 8 == 0)
+            logs[i] = logs[i - 1];
+        else
+            random_fr(c, &logs[i]);
+        c->fr.to_int(&integers[i], &logs[i]);
+    }
+    struct buffer scalars = take_with(integers, 32 * n, 0), on = take(bytes);
+    OK(f.b->fixed_base(f.s, &f.t, c, GROUP_G1, &on, 0, &c->g1.generator, &scalars, 0, n));
+    OK(f.b->group_ntt_plan(&plan, &f.t, f.d, &d, inverse, scales ? &scale : NULL, scales ? &step : NULL));
+    assert_true(split <= plan.pass_count);
+    struct buffer workspace = take(plan.workspace_bytes);
+    OK(f.b->group_ntt(f.s, &f.t, &plan, &on, 0, split, &workspace));
+    OK(f.b->group_ntt(f.s, &f.t, &plan, &on, split, plan.pass_count - split, &workspace));
+    OK(f.b->download(f.s, &f.t, points, &on, 0, bytes));
+    OK(f.b->stream_sync(f.s, &f.t));
+
+    by = d;
+    if (inverse) by.omega = d.omega_inv;
+    power = scale;
+    for (size_t i = 0; scales && i < n; i++) {
+        c->fr.mul(&logs[i], &logs[i], &power);
+        c->fr.mul(&power, &power, &step);
+    }
+    domain_dft_naive(&by, out, logs, false);
+    for (size_t i = 0; i < n; i++) c->fr.to_int(&integers[i], &out[i]);
+    OK(f.b->upload(f.s, &f.t, &scalars, 0, integers, 32 * n));
+    OK(f.b->fixed_base(f.s, &f.t, c, GROUP_G1, &on, 0, &c->g1.generator, &scalars, 0, n));
+    OK(f.b->download(f.s, &f.t, expected, &on, 0, bytes));
+    OK(f.b->stream_sync(f.s, &f.t));
+    assert_memory_equal(points, expected, bytes);
+    f.b->buffer_give(&workspace);
+    f.b->buffer_give(&on);
+    f.b->buffer_give(&scalars);
+    free(logs);
+    free(out);
+    free(integers);
+    free(points);
+    free(expected);
+}
+
+static void group_ntt_definition(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 2; c++)
+        for (unsigned log2 = 0; log2 <= (f.slow ? 10u : 7u); log2++)
+            group_ntt_one(curves[c], conventions[(log2 + c) % 2], log2, log2 % 3 != 1, log2 % 4 != 2,
+                          (unsigned)(prng_u64(&rng) % (log2 + 2)));
+}
+
+static void group_ntt_passes(void **state)
+{
+    struct domain d;
+    struct group_ntt_plan plan;
+    (void)state;
+    OK(domain_init(&d, &f.t, &curve_bn254, ROOT_SNARKJS, 3));
+    OK(f.b->group_ntt_plan(&plan, &f.t, f.d, &d, true, NULL, NULL));
+    struct buffer on = take(8 * curve_bn254.g1.aff_bytes), workspace = take(plan.workspace_bytes);
+    assert_int_equal(f.b->group_ntt(f.s, &f.t, &plan, &on, 0, plan.pass_count + 1, &workspace), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+    on.bytes--;
+    assert_int_equal(f.b->group_ntt(f.s, &f.t, &plan, &on, 0, 1, &workspace), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+    on.bytes++;
+    f.b->buffer_give(&on);
+    f.b->buffer_give(&workspace);
+}
+
 int backend_cases_run(const char *backend, enum mem_kind kind, const struct device_options *options,
                       bool slow)
 {
@@ -889,6 +1343,15 @@ int backend_cases_run(const char *backend, enum mem_kind kind, const struct devi
         cmocka_unit_test(msm_large),
         cmocka_unit_test(msm_kzg),
         cmocka_unit_test(fixed_base_multiples),
+        cmocka_unit_test(group_ntt_definition),
+        cmocka_unit_test(group_ntt_passes),
+        cmocka_unit_test(bit_sum_sizes),
+        cmocka_unit_test(bit_sum_special_points),
+        cmocka_unit_test(bit_sum_large),
+        cmocka_unit_test(bit_sum_too_many),
+        cmocka_unit_test(classify_values),
+        cmocka_unit_test(gathered_points),
+        cmocka_unit_test(split_sums),
         cmocka_unit_test(cancelled),
     };
     struct device_info info;

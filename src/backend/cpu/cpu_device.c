@@ -5,6 +5,7 @@
  * than 64 MiB a curve and root convention.  These and fixed_base's tables are the only memory that operations take. */
 #include "backend/cpu/cpu_device.h"
 
+#include "backend/cpu/cpu_classify.h"
 #include "backend/cpu/cpu_kernels.h"
 #include "base/arena.h"
 #include "base/hostmem.h"
@@ -241,6 +242,25 @@ static cuzk_status cpu_msm_plan(struct msm_plan *out, struct task *t, const stru
     return CUZK_OK;
 }
 
+static cuzk_status cpu_bit_sum_plan(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                    uint64_t count, unsigned bitmap_count)
+{
+    if (bitmap_count > BIT_SUM_MAX) return FAIL(t, CUZK_INVALID_ARGUMENT, "a sweep over %u bitmaps; at most %d", bitmap_count, BIT_SUM_MAX);
+    if (count > MSM_MAX_COUNT)
+        return FAIL(t, CUZK_TOO_LARGE, "a sweep over %llu points; the CPU backend takes 2^30", (unsigned long long)count);
+    bit_plan_cpu(out, c, g, count, bitmap_count, t->pool ? pool_width(t->pool) : d->threads);
+    return CUZK_OK;
+}
+
+static cuzk_status cpu_classify_plan(struct classify_plan *out, struct task *t, const struct device *d, uint64_t count, uint64_t wide_max)
+{
+    (void)d;
+    if (count > MSM_MAX_COUNT)
+        return FAIL(t, CUZK_TOO_LARGE, "%llu values to tell apart; the CPU backend takes 2^30", (unsigned long long)count);
+    classify_plan_blocks(out, count, wide_max, CLASSIFY_BLOCK);
+    return CUZK_OK;
+}
+
 static cuzk_status cpu_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d,
                                      const struct domain *domain, enum quotient_mode mode)
 {
@@ -369,6 +389,64 @@ static cuzk_status cpu_msm(struct stream *s, struct task *t, const struct msm_pl
     return s->device->kernels[curve_index(p->curve)]->msm[p->group](&team, out, &args);
 }
 
+static cuzk_status cpu_bit_sum(struct stream *s, struct task *t, const struct bit_sum_plan *p, struct g_jac *out, const struct buffer *points,
+                               size_t points_offset, const struct buffer *bitmaps, size_t bitmaps_offset, struct buffer *workspace)
+{
+    struct cpu_team team = team_of(s->device, t);
+    struct cpu_bits_args args;
+    TRY(range_check(t, points, "the points", points_offset, (size_t)p->count * p->curve->group[p->group]->aff_bytes, 1));
+    TRY(range_check(t, bitmaps, "the bitmaps", bitmaps_offset, p->bitmap_bytes * p->bitmap_count, 4));
+    TRY(range_check(t, workspace, "the workspace of a sweep", 0, p->workspace_bytes, 8));
+    if (team.slots > p->thread_count) team.slots = p->thread_count; /* scratch was counted for these */
+    args.plan = p;
+    args.points = points->data + points_offset;
+    args.bitmaps = bitmaps->data + bitmaps_offset;
+    args.workspace = workspace->data;
+    return s->device->kernels[curve_index(p->curve)]->bit_sum[p->group](&team, out, &args);
+}
+
+static cuzk_status cpu_classify(struct stream *s, struct task *t, const struct classify_plan *p, struct buffer *counts, struct buffer *bitmap,
+                                struct buffer *index, struct buffer *values, const struct buffer *scalars, size_t scalars_offset,
+                                const struct buffer *gather, struct buffer *workspace)
+{
+    const struct cpu_team team = team_of(s->device, t);
+    struct cpu_classify_args args;
+    TRY(range_check(t, counts, "the counts", 0, sizeof *args.counts, 8));
+    TRY(range_check(t, bitmap, "the bitmap of ones", 0, p->bitmap_bytes, 4));
+    TRY(range_check(t, index, "the list of wide values", 0, p->index_bytes, 4));
+    TRY(range_check(t, values, "the wide values", 0, p->values_bytes, 1));
+    TRY(range_check(t, scalars, "the scalars", scalars_offset, gather ? 0 : 32 * (size_t)p->count, 1));
+    if (gather) TRY(range_check(t, gather, "the gather list", 0, sizeof(uint32_t) * (size_t)p->count, sizeof(uint32_t)));
+    TRY(range_check(t, workspace, "the workspace of telling values apart", 0, p->workspace_bytes, 8));
+    args.plan = p;
+    args.counts = (struct classify_counts *)(void *)counts->data;
+    args.bitmap = (uint32_t *)(void *)bitmap->data;
+    args.index = (uint32_t *)(void *)index->data;
+    args.values = values->data;
+    args.scalars = scalars->data + scalars_offset;
+    args.gather = gather ? (const uint32_t *)(const void *)gather->data : NULL;
+    args.workspace = workspace->data;
+    return cpu_classify_run(&team, &args);
+}
+
+static cuzk_status cpu_gather_points(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out,
+                                     const struct buffer *points, size_t points_offset, uint64_t count, const struct buffer *index,
+                                     uint64_t index_count)
+{
+    const struct cpu_team team = team_of(s->device, t);
+    struct cpu_gather_args args;
+    args.point_bytes = c->group[g]->aff_bytes;
+    TRY(range_check(t, out, "the gathered points", 0, (size_t)index_count * args.point_bytes, 1));
+    TRY(range_check(t, points, "the points", points_offset, (size_t)count * args.point_bytes, 1));
+    TRY(range_check(t, index, "the list of points", 0, (size_t)index_count * sizeof *args.index, 4));
+    args.out = out->data;
+    args.points = points->data + points_offset;
+    args.index = (const uint32_t *)(const void *)index->data;
+    args.count = count;
+    args.index_count = index_count;
+    return cpu_gather_run(&team, &args);
+}
+
 static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,
                                   struct buffer *points, size_t points_offset, const struct g_aff *base,
                                   const struct buffer *scalars, size_t scalars_offset, uint64_t count)
@@ -395,6 +473,8 @@ const struct backend backend_cpu = {
 #endif
     .host_elements = true,
     .reads_host_memory = true,
+    .value_cost = 0.2, /* measured: see docs/performance.md */
+    .call_cost = 2000,
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,
@@ -409,9 +489,16 @@ const struct backend backend_cpu = {
     .msm_plan = cpu_msm_plan,
     .quotient_plan = cpu_quotient_plan,
     .eval_plan = cpu_eval_plan,
+    .bit_sum_plan = cpu_bit_sum_plan,
+    .classify_plan = cpu_classify_plan,
+    .group_ntt_plan = cpu_group_ntt_plan,
     .eval = cpu_eval,
     .quotient = cpu_quotient,
     .ntt = cpu_ntt,
     .msm = cpu_msm,
     .fixed_base = cpu_fixed_base,
+    .bit_sum = cpu_bit_sum,
+    .classify = cpu_classify,
+    .gather_points = cpu_gather_points,
+    .group_ntt = cpu_group_ntt,
 };

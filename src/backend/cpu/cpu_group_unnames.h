@@ -5,6 +5,14 @@
 #undef aff_copy
 #undef aff_push
 #undef aff_special
+#undef bits_all
+#undef bits_chunk
+#undef bits_part
+#undef bits_point
+#undef bits_room
+#undef bits_room_of
+#undef bits_state
+#undef bits_word
 #undef fixed_all
 #undef fixed_batch
 #undef fixed_double_table

@@ -27,6 +27,13 @@ struct cpu_msm_args {
     uint8_t *workspace;     /* plan->workspace_bytes, 64-byte aligned */
 };
 
+struct cpu_bits_args {
+    const struct bit_sum_plan *plan;
+    const uint8_t *points;  /* packed affine */
+    const uint8_t *bitmaps; /* plan->bitmap_bytes apart, 4-byte aligned */
+    uint8_t *workspace;
+};
+
 struct cpu_fixed_base_args {
     const struct curve *curve;
     const struct group *group;
@@ -54,7 +61,11 @@ struct cpu_kernels {
 
     /* by enum group_id */
     cuzk_status (*msm[2])(const struct cpu_team *team, struct g_jac *out, const struct cpu_msm_args *args);
+    cuzk_status (*bit_sum[2])(const struct cpu_team *team, struct g_jac *out, const struct cpu_bits_args *args);
     cuzk_status (*fixed_base[2])(const struct cpu_team *team, const struct cpu_fixed_base_args *args);
+
+    cuzk_status (*group_ntt)(const struct cpu_team *team, const struct group_ntt_plan *plan, uint8_t *points,
+                             unsigned first_pass, unsigned pass_count);
 };
 
 extern const struct cpu_kernels cpu_bn254_portable, cpu_bls12_381_portable;

@@ -23,6 +23,7 @@
 #undef AFF_DEGREE
 #endif
 #include "backend/cpu/cpu_msm.inc.c"
+#include "backend/cpu/cpu_bits.inc.c"
 #include "backend/cpu/cpu_fixed_base.inc.c"
 #undef FE
 #undef AFF
@@ -36,6 +37,7 @@
 #undef AFF_DEGREE
 #endif
 #include "backend/cpu/cpu_msm.inc.c"
+#include "backend/cpu/cpu_bits.inc.c"
 #include "backend/cpu/cpu_fixed_base.inc.c"
 #undef FE
 #undef AFF
@@ -48,5 +50,7 @@ const struct cpu_kernels CPU_TABLE = {
     .quotient = quotient_run,
     .eval = eval_matrix,
     .msm = { cpu_g1_msm_run, cpu_g2_msm_run },
+    .bit_sum = { cpu_g1_bits_all, cpu_g2_bits_all },
     .fixed_base = { cpu_g1_fixed_run, cpu_g2_fixed_run },
+    .group_ntt = group_ntt_run,
 };

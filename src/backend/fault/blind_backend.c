@@ -227,6 +227,53 @@ static cuzk_status blind_msm(struct stream *s, struct task *t, const struct msm_
                              gather ? &real[2] : NULL, &real[3]);
 }
 
+static cuzk_status blind_bit_sum_plan(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                      uint64_t count, unsigned bitmap_count)
+{
+    return backend_fault.bit_sum_plan(out, t, d, c, g, count, bitmap_count);
+}
+
+static cuzk_status blind_classify_plan(struct classify_plan *out, struct task *t, const struct device *d, uint64_t count, uint64_t wide_max)
+{
+    return backend_fault.classify_plan(out, t, d, count, wide_max);
+}
+
+static cuzk_status blind_bit_sum(struct stream *s, struct task *t, const struct bit_sum_plan *p, struct g_jac *out, const struct buffer *points,
+                                 size_t points_offset, const struct buffer *bitmaps, size_t bitmaps_offset, struct buffer *workspace)
+{
+    struct buffer real[3];
+    TRY(operand(t, &real[0], points, "the points of a sweep"));
+    TRY(operand(t, &real[1], bitmaps, "the bitmaps of a sweep"));
+    TRY(operand(t, &real[2], workspace, "the workspace of a sweep"));
+    return backend_fault.bit_sum(s, t, p, out, &real[0], points_offset, &real[1], bitmaps_offset, &real[2]);
+}
+
+static cuzk_status blind_classify(struct stream *s, struct task *t, const struct classify_plan *p, struct buffer *counts, struct buffer *bitmap,
+                                  struct buffer *index, struct buffer *values, const struct buffer *scalars, size_t scalars_offset,
+                                  const struct buffer *gather, struct buffer *workspace)
+{
+    struct buffer real[7];
+    TRY(operand(t, &real[0], counts, "the counts"));
+    TRY(operand(t, &real[1], bitmap, "the bitmap of ones"));
+    TRY(operand(t, &real[2], index, "the list of wide values"));
+    TRY(operand(t, &real[3], values, "the wide values"));
+    TRY(operand(t, &real[4], scalars, "the scalars"));
+    if (gather) TRY(operand(t, &real[5], gather, "the gather list"));
+    TRY(operand(t, &real[6], workspace, "the workspace of telling values apart"));
+    return backend_fault.classify(s, t, p, &real[0], &real[1], &real[2], &real[3], &real[4], scalars_offset, gather ? &real[5] : NULL, &real[6]);
+}
+
+static cuzk_status blind_gather_points(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out,
+                                       const struct buffer *points, size_t points_offset, uint64_t count, const struct buffer *index,
+                                       uint64_t index_count)
+{
+    struct buffer real[3];
+    TRY(operand(t, &real[0], out, "the gathered points"));
+    TRY(operand(t, &real[1], points, "the points"));
+    TRY(operand(t, &real[2], index, "the list of points"));
+    return backend_fault.gather_points(s, t, c, g, &real[0], &real[1], points_offset, count, &real[2], index_count);
+}
+
 static cuzk_status blind_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,
                                     struct buffer *points, size_t points_offset, const struct g_aff *base,
                                     const struct buffer *scalars, size_t scalars_offset, uint64_t count)
@@ -255,6 +302,9 @@ const struct backend backend_blind = {
     .msm_plan = blind_msm_plan,
     .quotient_plan = blind_quotient_plan,
     .eval_plan = blind_eval_plan,
+    .bit_sum_plan = blind_bit_sum_plan,
+    .classify_plan = blind_classify_plan,
+    .group_ntt_plan = blind_group_ntt_plan,
     .eval = blind_eval,
     .matrix_bytes = blind_matrix_bytes,
     .matrix_upload = blind_matrix_upload,
@@ -263,4 +313,8 @@ const struct backend backend_blind = {
     .ntt = blind_ntt,
     .msm = blind_msm,
     .fixed_base = blind_fixed_base,
+    .bit_sum = blind_bit_sum,
+    .classify = blind_classify,
+    .gather_points = blind_gather_points,
+    .group_ntt = blind_group_ntt,
 };

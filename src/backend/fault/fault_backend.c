@@ -109,6 +109,42 @@ static cuzk_status fault_eval_plan(struct eval_plan *out, struct task *t, const 
     return backend_cpu.eval_plan(out, t, d, m, out_count);
 }
 
+static cuzk_status fault_bit_sum_plan(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                      uint64_t point_count, unsigned bitmap_count)
+{
+    TRY(count(t, "bit_sum_plan"));
+    return backend_cpu.bit_sum_plan(out, t, d, c, g, point_count, bitmap_count);
+}
+
+static cuzk_status fault_classify_plan(struct classify_plan *out, struct task *t, const struct device *d, uint64_t value_count, uint64_t wide_max)
+{
+    TRY(count(t, "classify_plan"));
+    return backend_cpu.classify_plan(out, t, d, value_count, wide_max);
+}
+
+static cuzk_status fault_bit_sum(struct stream *s, struct task *t, const struct bit_sum_plan *p, struct g_jac *out, const struct buffer *points,
+                                 size_t points_offset, const struct buffer *bitmaps, size_t bitmaps_offset, struct buffer *workspace)
+{
+    TRY(count(t, "bit_sum"));
+    return backend_cpu.bit_sum(s, t, p, out, points, points_offset, bitmaps, bitmaps_offset, workspace);
+}
+
+static cuzk_status fault_classify(struct stream *s, struct task *t, const struct classify_plan *p, struct buffer *counts, struct buffer *bitmap,
+                                  struct buffer *index, struct buffer *values, const struct buffer *scalars, size_t scalars_offset,
+                                  const struct buffer *gather, struct buffer *workspace)
+{
+    TRY(count(t, "classify"));
+    return backend_cpu.classify(s, t, p, counts, bitmap, index, values, scalars, scalars_offset, gather, workspace);
+}
+
+static cuzk_status fault_gather_points(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out,
+                                       const struct buffer *points, size_t points_offset, uint64_t point_count, const struct buffer *index,
+                                       uint64_t index_count)
+{
+    TRY(count(t, "gather_points"));
+    return backend_cpu.gather_points(s, t, c, g, out, points, points_offset, point_count, index, index_count);
+}
+
 static cuzk_status fault_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out,
                               const struct csr *m, const struct witness *w, struct buffer *workspace)
 {
@@ -177,9 +213,16 @@ const struct backend backend_fault = {
     .msm_plan = fault_msm_plan,
     .quotient_plan = fault_quotient_plan,
     .eval_plan = fault_eval_plan,
+    .bit_sum_plan = fault_bit_sum_plan,
+    .classify_plan = fault_classify_plan,
+    .group_ntt_plan = fault_group_ntt_plan,
     .eval = fault_eval,
     .quotient = fault_quotient,
     .ntt = fault_ntt,
     .msm = fault_msm,
     .fixed_base = fault_fixed_base,
+    .bit_sum = fault_bit_sum,
+    .classify = fault_classify,
+    .gather_points = fault_gather_points,
+    .group_ntt = fault_group_ntt,
 };
