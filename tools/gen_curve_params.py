@@ -120,6 +120,39 @@ def resultant_with_quadratic(f, t, p):
     return a * a + a * b * t + b * b * p
 
 
+def glv_basis(r, lam):
+    """A short basis of the lattice of (a, b) with a + b lambda = 0 modulo r: Gallant, Lambert, Vanstone, CRYPTO 2001, algorithm 3.74 of
+    the Guide to Elliptic Curve Cryptography."""
+    rows = [(r, 0), (lam, 1)]
+    while rows[-1][0]:
+        q = rows[-2][0] // rows[-1][0]
+        rows.append((rows[-2][0] - q * rows[-1][0], rows[-2][1] - q * rows[-1][1]))
+    i = next(i for i, row in enumerate(rows) if row[0] * row[0] < r)
+    a, b = rows[i - 1], rows[i + 1] if i + 1 < len(rows) else rows[i - 1]
+    second = min((a, b), key=lambda w: w[0] ** 2 + w[1] ** 2)
+    return (rows[i][0], -rows[i][1]), (second[0], -second[1])
+
+
+def render_glv(up, p, r, lam):
+    """k = k1 + lambda k2 with both below 2^127, by rounding in the basis: c_i = (k SCALE_i + 2^319) >> 320, then
+    (k1, k2) = (k, 0) + c_1 ROW_1 + c_2 ROW_2, modulo 2^192."""
+    (a1, b1), (a2, b2) = glv_basis(r, lam)
+    det = a1 * b2 - a2 * b1
+    assert abs(det) == r and (a1 + b1 * lam) % r == 0 and (a2 + b2 * lam) % r == 0
+    s1, s2 = (1 if b2 * det >= 0 else -1), (1 if -b1 * det >= 0 else -1)
+    scale = [((abs(v) << 321) + r) // (2 * r) for v in (b2, b1)]
+    rows = [(-s1 * a1, -s1 * b1), (-s2 * a2, -s2 * b2)]
+    for k in [0, 1, r - 1, r // 2, lam] + [pow(3, e, r) for e in range(1, 2000)]:
+        c = [(k * v + (1 << 319)) >> 320 for v in scale]
+        k1, k2 = k + c[0] * rows[0][0] + c[1] * rows[1][0], c[0] * rows[0][1] + c[1] * rows[1][1]
+        assert (k1 + lam * k2 - k) % r == 0 and abs(k1) < 1 << 127 and abs(k2) < 1 << 127
+    assert (abs(a1) + abs(a2)) < 1 << 128 and (abs(b1) + abs(b2)) < 1 << 128  # so nothing else can be larger either
+    def w64(v, n): return "{ " + ", ".join(f"0x{(v >> (64 * i)) & (2**64 - 1):016x}ull" for i in range(n)) + " }"
+    def pair(v): return "{ " + w64(v[0] % 2**192, 3) + ", " + w64(v[1] % 2**192, 3) + " }"
+    return ["/* k = k1 + lambda k2, phi(P) = lambda P: curve/glv.h */",
+            f"#define {up}_GLV {{ {{ {w64(scale[0], 4)}, {w64(scale[1], 4)} }}, {{ {pair(rows[0])}, {pair(rows[1])} }} }}"]
+
+
 def render(name):
     p, r, _ = CURVES[name]
     x, b, xi_c, twist, g1, g2 = REAL.get(name) or search_toy()
@@ -165,14 +198,18 @@ def render(name):
            "/* psi(x, y) = (conj(x) PSI_X, conj(y) PSI_Y) */",
            f"#define {up}_G2_PSI_X {fp2(psi_x)}",
            f"#define {up}_G2_PSI_Y {fp2(psi_y)}"]
+    lam = next(v for v in (pow(a, (r - 1) // 3, r) for a in (2, 3, 5, 7)) if v != 1)
     if name == "bls12_381":
         # phi(x, y) = (beta x, y) multiplies G1 by -x^2, a root of l^2 + l + 1 modulo r = x^4 - x^2 + 1.  If phi(P) = -x^2 P for any P
         # of the curve, then (x^4 - x^2 + 1) P = r P = 0: the test is exact.
-        beta = next(v for v in (pow(a, (p - 1) // 3, p) for a in (2, 3, 5, 7)) if v != 1)
-        beta = next(v for v in (beta, beta * beta % p) if (Fp2(p, g1[0] * v), G1[1]) == mul(-x * x, G1))
-        out += ["/* phi(x, y) = (BETA x, y) is multiplication by -x^2 on G1 */", f"#define {up}_G1_BETA {fp(beta)}"]
+        lam = -x * x % r
         # psi(P) = x P implies (x^2 - t x + p) P = 0; exact because nothing else than r is common with the order
         assert math.gcd(x * x - t * x + p, n2) == r
+    beta = next(v for v in (pow(a, (p - 1) // 3, p) for a in (2, 3, 5, 7)) if v != 1)
+    beta = next(v for v in (beta, beta * beta % p) if (Fp2(p, g1[0] * v), G1[1]) == mul(lam, G1))
+    out += [f"/* phi(x, y) = (BETA x, y) is multiplication by lambda on G1{', -x^2' if name == 'bls12_381' else ''} */",
+            f"#define {up}_G1_BETA {fp(beta)}"]
+    out += render_glv(f"{up}_G1", p, r, lam)
     if name == "bn254":
         # (x + 1) P + x psi(P) + x psi^2(P) = 2 x psi^3(P): exact because the resultant shares nothing but r with the order
         res = resultant_with_quadratic([x + 1, x, x, -2 * x], t, p)

@@ -74,6 +74,16 @@ struct eval_plan {
     size_t resident_workspace_bytes; /* of eval_resident */
 };
 
+/* A transform of points of G1 over a domain, in passes that may be run apart, with the data kept between them. */
+struct group_ntt_plan {
+    struct domain domain;
+    bool inverse;           /* by the inverse root; not divided by the size */
+    bool scales;            /* pass 0 multiplies point i by scale step^i */
+    struct fr scale, step;
+    unsigned pass_count;    /* pass 0, which also brings the points into the order of the others, included */
+    size_t workspace_bytes;
+};
+
 /* The witness of a circuit image in device memory: what image_eval reads, and the sums over bits and numbers.  Secret. */
 struct image_values {
     struct buffer bits;     /* aux_count bits in the order of the aux in little-endian words of 32, 0 where an aux is a number; one word more */
@@ -135,6 +145,9 @@ struct backend {
     cuzk_status (*msm_plan)(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
     cuzk_status (*quotient_plan)(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
     cuzk_status (*eval_plan)(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);
+    /** In  scale, step  both NULL: none. */
+    cuzk_status (*group_ntt_plan)(struct group_ntt_plan *out, struct task *t, const struct device *d, const struct domain *domain, bool inverse,
+                                  const struct fr *scale, const struct fr *step);
     /* bitmap_count <= BIT_SUM_MAX */
     cuzk_status (*bit_sum_plan)(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
                                 uint64_t count, unsigned bitmap_count);
@@ -217,6 +230,12 @@ struct backend {
     /** points[i] = scalars[i] * base, affine packed; for set-up.  scalars canonical. */
     cuzk_status (*fixed_base)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                               const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
+    /** Passes [first_pass, first_pass + pass_count) of a transform, in place.
+     * In      points  domain.size affine points of the group of prime order, in Montgomery form, packed; infinity allowed
+     * Cost    a product of a point by a scalar for every two points and pass, and one a point in pass 0 if the plan scales: about 1,700
+     *         products in the base field each. */
+    cuzk_status (*group_ntt)(struct stream *s, struct task *t, const struct group_ntt_plan *p, struct buffer *points, unsigned first_pass,
+                             unsigned pass_count, struct buffer *workspace);
 };
 
 /* Sums over one key's points for several witnesses that are mostly 0 and 1: the ones of all of them in one sweep by bit_sum, the wide

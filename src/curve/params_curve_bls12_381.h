@@ -15,7 +15,9 @@
 /* psi(x, y) = (conj(x) PSI_X, conj(y) PSI_Y) */
 #define BLS12_381_G2_PSI_X { { { 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull, 0x0000000000000000ull } }, { { 0x890dc9e4867545c3ull, 0x2af322533285a5d5ull, 0x50880866309b7e2cull, 0xa20d1b8c7e881024ull, 0x14e4f04fe2db9068ull, 0x14e56d3f1564853aull } } }
 #define BLS12_381_G2_PSI_Y { { { 0x3e2f585da55c9ad1ull, 0x4294213d86c18183ull, 0x382844c88b623732ull, 0x92ad2afd19103e18ull, 0x1d794e4fac7cf0b9ull, 0x0bd592fc7d825ec8ull } }, { { 0x7bcfa7a25aa30fdaull, 0xdc17dec12a927e7cull, 0x2f088dd86b4ebef1ull, 0xd1ca2087da74d4a7ull, 0x2da2596696cebc1dull, 0x0e2b7eedbbfd87d2ull } } }
-/* phi(x, y) = (BETA x, y) is multiplication by -x^2 on G1 */
+/* phi(x, y) = (BETA x, y) is multiplication by lambda on G1, -x^2 */
 #define BLS12_381_G1_BETA { { 0x30f1361b798a64e8ull, 0xf3b8ddab7ece5a2aull, 0x16a8ca3ac61577f7ull, 0xc26a2ff874fd029bull, 0x3636b76660701c6eull, 0x051ba4ab241b6160ull } }
+/* k = k1 + lambda k2, phi(P) = lambda P: curve/glv.h */
+#define BLS12_381_G1_GLV { { { 0x355094edfede377cull, 0x0000000000000002ull, 0x0000000000000000ull, 0x0000000000000000ull }, { 0x034eb4b927adc028ull, 0x63f6e522f6cfee2eull, 0x7c6becf1e01faaddull, 0x0000000000000001ull } }, { { { 0xffffffffffffffffull, 0xffffffffffffffffull, 0xffffffffffffffffull }, { 0x00000000ffffffffull, 0xac45a4010001a402ull, 0x0000000000000000ull } }, { { 0xffffffff00000000ull, 0x53ba5bfefffe5bfdull, 0xffffffffffffffffull }, { 0xffffffffffffffffull, 0xffffffffffffffffull, 0xffffffffffffffffull } } } }
 
 #endif

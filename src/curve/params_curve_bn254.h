@@ -15,5 +15,9 @@
 /* psi(x, y) = (conj(x) PSI_X, conj(y) PSI_Y) */
 #define BN254_G2_PSI_X { { { 0xb5773b104563ab30ull, 0x347f91c8a9aa6454ull, 0x7a007127242e0991ull, 0x1956bcd8118214ecull } }, { { 0x6e849f1ea0aa4757ull, 0xaa1c7b6d89f89141ull, 0xb6e713cdfae0ca3aull, 0x26694fbb4e82ebc3ull } } }
 #define BN254_G2_PSI_Y { { { 0xe4bbdd0c2936b629ull, 0xbb30f162e133bacbull, 0x31a9d1b6f9645366ull, 0x253570bea500f8ddull } }, { { 0xa1d77ce45ffe77c7ull, 0x07affd117826d1dbull, 0x6d16bd27bb7edc6bull, 0x2c87200285defeccull } } }
+/* phi(x, y) = (BETA x, y) is multiplication by lambda on G1 */
+#define BN254_G1_BETA { { 0x71930c11d782e155ull, 0xa6bb947cffbe3323ull, 0xaa303344d4741444ull, 0x2c3b3f0d26594943ull } }
+/* k = k1 + lambda k2, phi(P) = lambda P: curve/glv.h */
+#define BN254_G1_GLV { { { 0x6eb9c714773a6ef3ull, 0xd91d232ec7e0b3d7ull, 0x0000000000000002ull, 0x0000000000000000ull }, { 0xa5e38cfb5eaa26daull, 0x7a7bd9d4391eb18dull, 0x4ccef014a773d2cfull, 0x0000000000000002ull } }, { { { 0x762cda976b2dec1dull, 0xffffffffffffffffull, 0xffffffffffffffffull }, { 0x8211bbeb7d4f1128ull, 0x6f4d8248eeb859fcull, 0x0000000000000000ull } }, { { 0xf41b1eabeddedaf5ull, 0x90b27db71147a602ull, 0xffffffffffffffffull }, { 0x762cda976b2dec1dull, 0xffffffffffffffffull, 0xffffffffffffffffull } } } }
 
 #endif

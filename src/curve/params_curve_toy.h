@@ -15,5 +15,9 @@
 /* psi(x, y) = (conj(x) PSI_X, conj(y) PSI_Y) */
 #define TOY_G2_PSI_X { { { 0x0000000000000000ull } }, { { 0x0000000000000010ull } } }
 #define TOY_G2_PSI_Y { { { 0x0000000000000006ull } }, { { 0x0000000000000006ull } } }
+/* phi(x, y) = (BETA x, y) is multiplication by lambda on G1 */
+#define TOY_G1_BETA { { 0x0000000000000010ull } }
+/* k = k1 + lambda k2, phi(P) = lambda P: curve/glv.h */
+#define TOY_G1_GLV { { { 0xec4ec4ec4ec4ec4full, 0x4ec4ec4ec4ec4ec4ull, 0xc4ec4ec4ec4ec4ecull, 0xec4ec4ec4ec4ec4eull }, { 0x3b13b13b13b13b14ull, 0x13b13b13b13b13b1ull, 0xb13b13b13b13b13bull, 0x3b13b13b13b13b13ull } }, { { { 0xfffffffffffffffdull, 0xffffffffffffffffull, 0xffffffffffffffffull }, { 0x0000000000000001ull, 0x0000000000000000ull, 0x0000000000000000ull } }, { { 0xffffffffffffffffull, 0xffffffffffffffffull, 0xffffffffffffffffull }, { 0xfffffffffffffffcull, 0xffffffffffffffffull, 0xffffffffffffffffull } } } }
 
 #endif

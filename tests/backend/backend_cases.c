@@ -548,7 +548,7 @@ static void lagrange(void **state)
 
 /* -- quotient -- */
 
-/* By the definition: interpolate a, b, c = a o b; evaluate on the coset; divide. */
+/* By the definition: interpolate a, b, c = a o b; evaluate on the coset; subtract c and divide where the mode does. */
 static void quotient_naive(const struct domain *d, enum quotient_mode mode, struct fr_int *out,
                            const struct fr *a, const struct fr *b)
 {
@@ -567,7 +567,7 @@ static void quotient_naive(const struct domain *d, enum quotient_mode mode, stru
     }
     for (size_t i = 0; i < n; i++) {
         r->mul(&c[i], &u[i], &u[n + i]);
-        r->sub(&c[i], &c[i], &u[2 * n + i]);
+        if (mode != QUOTIENT_COSET_PRODUCT) r->sub(&c[i], &c[i], &u[2 * n + i]);
     }
     if (mode == QUOTIENT_MONOMIAL) {
         for (size_t i = 0; i < n; i++) r->mul(&c[i], &c[i], &d->z_coset_inv);
@@ -624,9 +624,8 @@ static void quotient_definition(void **state)
     for (size_t c = 0; c < 2; c++)
         for (size_t v = 0; v < 2; v++)
             for (unsigned log2 = 0; log2 <= 9; log2++)
-                for (int mode = 0; mode < 2; mode++)
-                    quotient_one(curves[c], conventions[v], log2,
-                                 mode ? QUOTIENT_MONOMIAL : QUOTIENT_ODD_COSET_LAGRANGE, log2 & 1);
+                for (int mode = QUOTIENT_ODD_COSET_LAGRANGE; mode <= QUOTIENT_COSET_PRODUCT; mode++)
+                    quotient_one(curves[c], conventions[v], log2, (enum quotient_mode)mode, log2 & 1);
 }
 
 /* A B - C = H Z at a random point, through transforms that were checked above. */

@@ -1,5 +1,6 @@
 /* Binding: the CPU's operations for bls12_381, point additions eight at a time with AVX-512 IFMA, the rest with mulx, adcx and adox. */
 #define CUZK_FIELD_ADX 1
+#include "curve/params_curve_bls12_381.h"
 #include "field/bls12_381_fields.h"
 #include "field/field_cpu.h"
 #include "field/x86_64/lanes.h"
@@ -20,6 +21,8 @@ static bool ifma_usable(void);
 #define CPU_FR      bls12_381_fr
 #define CPU_FP      bls12_381_fp
 #define CPU_FP2     bls12_381_fp2
+#define CPU_G1      bls12_381_g1
+#define CPU_G1_UPPER BLS12_381_G1
 #define CPU_TABLE   cpu_bls12_381_ifma
 #define CPU_VARIANT "avx512-ifma"
 #define CPU_USABLE  ifma_usable

@@ -1,5 +1,6 @@
 /* Binding: the CPU's operations for bn254, point additions eight at a time with AVX-512 IFMA, the rest with mulx, adcx and adox. */
 #define CUZK_FIELD_ADX 1
+#include "curve/params_curve_bn254.h"
 #include "field/bn254_fields.h"
 #include "field/field_cpu.h"
 #include "field/x86_64/lanes.h"
@@ -20,6 +21,8 @@ static bool ifma_usable(void);
 #define CPU_FR      bn254_fr
 #define CPU_FP      bn254_fp
 #define CPU_FP2     bn254_fp2
+#define CPU_G1      bn254_g1
+#define CPU_G1_UPPER BN254_G1
 #define CPU_TABLE   cpu_bn254_ifma
 #define CPU_VARIANT "avx512-ifma"
 #define CPU_USABLE  ifma_usable

@@ -264,12 +264,12 @@ static cuzk_status cpu_classify_plan(struct classify_plan *out, struct task *t, 
 static cuzk_status cpu_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d,
                                      const struct domain *domain, enum quotient_mode mode)
 {
+    (void)t;
     (void)d;
-    if (mode == QUOTIENT_COSET_PRODUCT) return FAIL(t, CUZK_UNSUPPORTED, "the CPU backend does not make the quotient of a key in Lagrange form");
     out->domain = *domain;
     out->mode = mode;
     out->vector_bytes = 32 * (size_t)domain->size;
-    out->workspace_bytes = out->vector_bytes; /* c = a o b */
+    out->workspace_bytes = mode == QUOTIENT_COSET_PRODUCT ? 0 : out->vector_bytes; /* c = a o b */
     return CUZK_OK;
 }
 
@@ -285,6 +285,24 @@ static cuzk_status cpu_eval_plan(struct eval_plan *out, struct task *t, const st
     out->out_count = out_count;
     out->column_count = m->column_count;
     out->workspace_bytes = 0; /* the witness is read in place */
+    return CUZK_OK;
+}
+
+static cuzk_status cpu_group_ntt_plan(struct group_ntt_plan *out, struct task *t, const struct device *d,
+                                      const struct domain *domain, bool inverse, const struct fr *scale,
+                                      const struct fr *step)
+{
+    (void)t;
+    (void)d;
+    memset(out, 0, sizeof *out);
+    out->domain = *domain;
+    out->inverse = inverse;
+    out->scales = scale != NULL;
+    if (out->scales) {
+        out->scale = *scale;
+        out->step = *step;
+    }
+    out->pass_count = domain->log2 + 1;
     return CUZK_OK;
 }
 
@@ -462,6 +480,20 @@ static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct
     args.scalars = scalars->data + scalars_offset;
     args.count = count;
     return s->device->kernels[curve_index(c)]->fixed_base[g](&team, &args);
+}
+
+static cuzk_status cpu_group_ntt(struct stream *s, struct task *t, const struct group_ntt_plan *p,
+                                 struct buffer *points, unsigned first_pass, unsigned pass_count,
+                                 struct buffer *workspace)
+{
+    const struct cpu_team team = team_of(s->device, t);
+    const struct curve *c = p->domain.curve;
+    (void)workspace;
+    TRY(range_check(t, points, "the points of a transform", 0, (size_t)p->domain.size * c->g1.aff_bytes, 1));
+    if (first_pass > p->pass_count || pass_count > p->pass_count - first_pass)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "passes %u to %u of a transform of %u", first_pass,
+                    first_pass + pass_count, p->pass_count);
+    return s->device->kernels[curve_index(c)]->group_ntt(&team, p, points->data, first_pass, pass_count);
 }
 
 const struct backend backend_cpu = {

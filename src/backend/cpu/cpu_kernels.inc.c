@@ -1,6 +1,7 @@
 /* All operations of one curve for one instruction set.
  *
  * Takes  CPU_FR, CPU_FP, CPU_FP2  prefixes of the fields, whose binding is included before
+ *        CPU_G1, CPU_G1_UPPER  prefixes of the first group and of its constants (params_curve_*.h, included before)
  *        CPU_LANES  optional: points are added eight at a time, the fields have lanes.inc.h
  *        CPU_TABLE, CPU_VARIANT, CPU_USABLE  name of the table, its text, and the test of the processor */
 #include "backend/cpu/cpu_kernels.h"
@@ -41,6 +42,16 @@
 #include "backend/cpu/cpu_fixed_base.inc.c"
 #undef FE
 #undef AFF
+
+#define FE       CPU_FP
+#define PT       CPU_G1
+#define PT_UPPER CPU_G1_UPPER
+#include "curve/point.inc.h"
+#include "curve/glv.inc.h"
+#undef FE
+#undef PT
+#undef PT_UPPER
+#include "backend/cpu/cpu_group_ntt.inc.c"
 
 const struct cpu_kernels CPU_TABLE = {
     .variant = CPU_VARIANT,

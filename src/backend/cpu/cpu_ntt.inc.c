@@ -486,6 +486,21 @@ static void quotient_lagrange(void *context, size_t index, unsigned slot)
     }
 }
 
+static void quotient_coset(void *context, size_t index, unsigned slot)
+{
+    const struct quotient_run *q = (const struct quotient_run *)context;
+    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE,
+                   last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
+    (void)slot;
+    for (uint64_t i = first; i < last; i++) {
+        fe_t e;
+        fe_int plain;
+        fe_mul(&e, &q->a[i], &q->b[i]);
+        fe_to_int(&plain, &e);
+        fe_store_int(q->scalars + 32 * i, &plain);
+    }
+}
+
 static void quotient_divide(void *context, size_t index, unsigned slot)
 {
     const struct quotient_run *q = (const struct quotient_run *)context;
@@ -529,20 +544,22 @@ static cuzk_status quotient_run(const struct cpu_team *team, const struct quotie
     q.log2 = d->log2;
     fe_of_fr(&q.z_inv, &d->z_coset_inv);
     const size_t tasks = (size_t)((d->size + QUOTIENT_PIECE - 1) / QUOTIENT_PIECE);
-    TRY(cpu_run(team, tasks, quotient_product, &q));
+    const int transformed = p->mode == QUOTIENT_COSET_PRODUCT ? 2 : 3;
+    if (transformed == 3) TRY(cpu_run(team, tasks, quotient_product, &q));
 
     struct fr *const vectors[3] = { a, b, c };
     fe_t shift, size_inv;
     fe_of_fr(&shift, &d->shift);
     fe_of_fr(&size_inv, &d->size_inv);
-    for (int i = 0; i < 3; i++) { /* values on the domain -> values on its coset */
+    for (int i = 0; i < transformed; i++) { /* values on the domain -> values on its coset */
         ntt_run_init(&n, d, table, table_log2, vectors[i], NTT_INVERSE);
         scale_prepare(&n, &shift, &size_inv);
         TRY(dif_all(team, &n, turn_blocks));
         fe_of_fr(&n.root, &d->omega);
         TRY(dit_top(team, &n));
-        task_progress(team->task, "quotient", (uint64_t)i + 1, 3);
+        task_progress(team->task, "quotient", (uint64_t)i + 1, (uint64_t)transformed);
     }
+    if (p->mode == QUOTIENT_COSET_PRODUCT) return cpu_run(team, tasks, quotient_coset, &q);
     if (p->mode == QUOTIENT_ODD_COSET_LAGRANGE) return cpu_run(team, tasks, quotient_lagrange, &q);
 
     TRY(cpu_run(team, tasks, quotient_divide, &q));

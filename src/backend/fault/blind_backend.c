@@ -285,6 +285,23 @@ static cuzk_status blind_fixed_base(struct stream *s, struct task *t, const stru
                                     count);
 }
 
+static cuzk_status blind_group_ntt_plan(struct group_ntt_plan *out, struct task *t, const struct device *d,
+                                        const struct domain *domain, bool inverse, const struct fr *scale,
+                                        const struct fr *step)
+{
+    return backend_fault.group_ntt_plan(out, t, d, domain, inverse, scale, step);
+}
+
+static cuzk_status blind_group_ntt(struct stream *s, struct task *t, const struct group_ntt_plan *p,
+                                   struct buffer *points, unsigned first_pass, unsigned pass_count,
+                                   struct buffer *workspace)
+{
+    struct buffer real[2];
+    TRY(operand(t, &real[0], points, "the points of a transform"));
+    TRY(operand(t, &real[1], workspace, "the workspace of a transform"));
+    return backend_fault.group_ntt(s, t, p, &real[0], first_pass, pass_count, &real[1]);
+}
+
 const struct backend backend_blind = {
     .name = "blind",
     .targets = "as cpu",

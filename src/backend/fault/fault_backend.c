@@ -189,6 +189,22 @@ static cuzk_status fault_fixed_base(struct stream *s, struct task *t, const stru
                                   point_count);
 }
 
+static cuzk_status fault_group_ntt_plan(struct group_ntt_plan *out, struct task *t, const struct device *d,
+                                        const struct domain *domain, bool inverse, const struct fr *scale,
+                                        const struct fr *step)
+{
+    TRY(count(t, "group_ntt_plan"));
+    return backend_cpu.group_ntt_plan(out, t, d, domain, inverse, scale, step);
+}
+
+static cuzk_status fault_group_ntt(struct stream *s, struct task *t, const struct group_ntt_plan *p,
+                                   struct buffer *points, unsigned first_pass, unsigned pass_count,
+                                   struct buffer *workspace)
+{
+    TRY(count(t, "group_ntt"));
+    return backend_cpu.group_ntt(s, t, p, points, first_pass, pass_count, workspace);
+}
+
 static void fault_close(struct device *d) { backend_cpu.close(d); }
 static void fault_info(const struct device *d, struct device_info *out) { backend_cpu.info(d, out); }
 static void fault_buffer_give(struct buffer *b) { backend_cpu.buffer_give(b); }
