@@ -36,7 +36,7 @@ void core_await(struct engine_core *c, const char *id, struct waiter *w, uint64_
 static bool anybody_waits(const struct job *j)
 {
     for (const struct waiter *w = j->waiters; w != NULL; w = w->next)
-        if (!w->of_submit) return true;
+        if (!w->of_submit || w->ended != NULL) return true;
     return false;
 }
 

@@ -220,6 +220,11 @@ static cuzk_status could_ever_run(struct engine_core *c, struct task *t, const s
                 j->payload_bytes, (unsigned long long)c->options.payload_bytes);
 }
 
+bool core_full(const struct engine_core *c)
+{
+    return c->unfinished >= c->options.queue_most || c->payload_used >= c->options.payload_bytes;
+}
+
 static cuzk_status room_in_queue(struct engine_core *c, struct task *t, const struct job *j)
 {
     if (c->unfinished >= c->options.queue_most)
@@ -238,7 +243,8 @@ static cuzk_status may_enter(struct engine_core *c, struct task *t, const struct
     if (!lane_book_any_open(&c->lanes))
         return FAIL(t, CUZK_DEVICE_UNAVAILABLE, "every lane is closed: each failed too often within an hour");
     TRY(could_ever_run(c, t, j));
-    return room_in_queue(c, t, j);
+    TRY(room_in_queue(c, t, j));
+    return j->unwritten ? FAIL(t, CUZK_QUEUE_FULL, "the queue was full when the request came") : CUZK_OK;
 }
 
 static void refuse(struct engine_core *c, struct job *j, struct waiter *w, const struct task *t)
@@ -260,18 +266,28 @@ static void tell_accepted(struct engine_core *c, struct job *j, uint64_t now_ns)
     struct waiter **at = &j->waiters;
 
     while (*at != NULL) {
-        struct waiter *w = *at;
+        struct waiter *w = *at, *ended = w->ended;
         struct job_answer answer;
         if (!w->of_submit) {
             at = &w->next;
             continue;
         }
         *at = w->next;
+        w->ended = NULL;
         result_answer(&answer, j, now_ns);
         answer.status = CUZK_OK;
         answer.joined = w->joined;
         answer.queue_position = core_job_over(j) ? 0 : queue_position(&c->queue, j);
         core_tell(c, w, &answer);
+        if (ended == NULL) continue;
+        if (j->state == JOB_ENDED) {
+            result_answer(&answer, j, now_ns);
+            core_tell(c, ended, &answer);
+        } else {
+            ended->next = *at;
+            *at = ended;
+            at = &ended->next;
+        }
     }
 }
 

@@ -76,6 +76,7 @@ static void on_act(void *context, const struct action *a)
         break;
     case ACT_TELL:
         ((job_told *)a->waiter->told)(a->waiter->context, a->answer);
+        free(a->waiter->ended); /* refused */
         free(a->waiter);
         break;
     case ACT_TELL_KEY:
@@ -205,6 +206,7 @@ static void *engine_main(void *context)
         }
         if (core_due_ns(&e->core) <= clock_now_ns()) core_step(&e->core, &tick, clock_now_ns());
         flush(e);
+        atomic_store(&e->full, core_full(&e->core));
     }
     for (struct message *m; (m = mailbox_take(&e->mailbox, 0)) != NULL;)
         read_envelope(e, (struct envelope *)(void *)m);

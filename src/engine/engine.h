@@ -23,17 +23,28 @@ enum job_priority { JOB_LOW = 1, JOB_NORMAL = 2, JOB_HIGH = 3, JOB_CRITICAL = 4 
 
 /* The kinds of this build. */
 extern const struct job_kind
-    kind_circom; /* "circom": one proof from a .zkey (or .params and .r1cs) and the bytes of a .wtns */
+    kind_circom, /* "circom": one proof from a .zkey (or .params and .r1cs) and the bytes of a .wtns */
+    kind_porep;  /* "porep": 192 bytes a partition from the output of Commit Phase 1 (JSON, Curio's wrapper, bincode) */
 const struct job_kind *job_kind_by_name(const char *name); /* NULL: not in this build */
 
 /* A circuit that jobs may name.  Texts are copied. */
 struct engine_circuit {
     const char *name; /* "porep-32g", or any name for a circom key */
     const struct job_kind *kind;
-    const char *key_path;
+    const char *key_path;  /* a file; porep: the folder with the parameters */
     const char *r1cs_path; /* NULL: none */
     bool preload;          /* loaded at start; the first jobs need not wait */
+    bool optional;         /* left out with a warning if its files are not usable */
 };
+
+/** The folder of Filecoin's parameters when none is configured: $FIL_PROOFS_PARAMETER_CACHE, else the usual one. */
+const char *engine_parameter_folder(void);
+#define ENGINE_FOUND_MOST 16
+/** The circuits whose parameters a folder holds: "porep-2k" ... "porep-64g".
+ * Out     names live for ever; key_path is folder itself
+ * Errors  CUZK_NOT_FOUND, CUZK_IO: the folder */
+cuzk_status engine_find_circuits(struct engine_circuit out[ENGINE_FOUND_MOST], size_t *count, struct task *t,
+                                 const char *folder) MUST_CHECK;
 
 struct engine_options {
     const struct engine_circuit *circuits;
@@ -88,6 +99,10 @@ void engine_close(struct engine *e, uint64_t timeout_ms);
 
 /* -- jobs --------------------------------------------------------------------------------------------------------------- */
 
+struct job_answer;
+/** The answer and all that it points to live until the callback returns.  Thread  the engine's. */
+typedef void job_told(void *context, const struct job_answer *answer);
+
 struct engine_request {
     const char *request_id; /* the client's own; "" or NULL: never joined */
     const char *circuit;
@@ -100,8 +115,24 @@ struct engine_request {
     uint64_t deadline_ms; /* from now; orders the job within its class.  0: none */
     uint64_t ttl_ms;      /* from now; the job then ends with DEADLINE.  0: the engine's job_ttl_ms */
     int durable;          /* 1: survives a crash; 0: the kind's own rule; -1: never written to disk */
+    /* NULL, or told of the job's end with the same context: an engine_await that begins with the acceptance, so that the job is not without
+     * a waiter in between (cancel_when_alone).  Never called if the submit is refused. */
+    job_told *ended;
 };
 #define ENGINE_PARAMETERS_MOST 4096
+
+/* The parameters of a job of Filecoin's kinds: these fields, little-endian, hashes of 32 bytes; what a kind has no use for is zero. */
+enum {
+    FILECOIN_AT_REGISTERED_PROOF = 0, /* 0: not said */
+    FILECOIN_AT_SECTOR = 8,
+    FILECOIN_AT_MINER = 16,
+    FILECOIN_AT_PARTITION = 24,
+    FILECOIN_AT_RANDOMNESS = 32,
+    FILECOIN_AT_COMM_R_OLD = 64,
+    FILECOIN_AT_COMM_R_NEW = 96,
+    FILECOIN_AT_COMM_D_NEW = 128,
+    FILECOIN_PARAMETERS_BYTES = 160
+};
 
 enum job_end { JOB_UNFINISHED, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
 
@@ -127,12 +158,8 @@ struct job_answer {
     bool was_running;  /* cancel: a part of it ran */
 };
 
-/** The answer and all that it points to live until the callback returns.  Thread  the engine's. */
-typedef void job_told(void *context, const struct job_answer *answer);
-
 /** Validates, digests and (if durable) writes the payload on the calling thread, then hands the job to the engine.
- * Out     job_id   JOB_ID_BYTES characters; told's answer may name another one (a join)
- *         told is called exactly once if CUZK_OK is returned, else never
+ * Out     told is called exactly once if CUZK_OK is returned, else never
  * Errors  CUZK_NOT_FOUND (circuit), what the kind's validation says, CUZK_IO (disk).  Those of admission come to told: CUZK_QUEUE_FULL,
  *         CUZK_TOO_LARGE (both numbers are named), CUZK_DEVICE_UNAVAILABLE (every lane is closed, or the engine is closing), CUZK_IO (the
  *         journal).
@@ -140,7 +167,8 @@ typedef void job_told(void *context, const struct job_answer *answer);
 cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
                           void *context) MUST_CHECK;
 
-/** told once: when the job has ended, when timeout_ms has passed (0: never), or when (told, context) leaves. */
+/** told once: when the job has ended, when timeout_ms has passed (0: never), or when (told, context) leaves.  Where there is no memory
+ * for the message it is told so before the call returns, on the caller's thread. */
 void engine_await(struct engine *e, const char *job_id, uint64_t timeout_ms, job_told *told, void *context);
 /** The waiter's client is gone: told is called with CUZK_CANCELLED, end JOB_UNFINISHED, unless it has been called already. */
 void engine_leave(struct engine *e, const char *job_id, job_told *told, void *context);

@@ -84,7 +84,8 @@ static cuzk_status check_request(struct engine *e, struct task *t, const struct 
         if (strcmp(e->circuits[i].name, r->circuit) == 0) *circuit = &e->circuits[i];
     if (*circuit != NULL) return CUZK_OK;
     const cuzk_status status = FAIL(t, CUZK_NOT_FOUND, "no circuit %.63s is configured", r->circuit);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "circuit", NULL);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "circuit",
+                    "configure it, or put its parameters into the parameter cache, and start again");
     return status;
 }
 
@@ -114,7 +115,13 @@ cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_
     unsigned parts = 0;
     cuzk_status status = CUZK_OK;
 
-    if (m == NULL) TRY_GOTO(out, FAIL(t, CUZK_NO_MEMORY, "no memory for a request"));
+    if (m != NULL && r->ended != NULL) m->waiter->ended = calloc(1, sizeof *m->waiter->ended);
+    if (m == NULL || (r->ended != NULL && m->waiter->ended == NULL))
+        TRY_GOTO(out, FAIL(t, CUZK_NO_MEMORY, "no memory for a request"));
+    if (r->ended != NULL) {
+        m->waiter->ended->told = (told_any *)r->ended;
+        m->waiter->ended->context = context;
+    }
     TRY_GOTO(out, check_request(e, t, r, &c));
     TRY_GOTO(out, c->kind->validate(t, &parts, c, r->parameters, span_of(r->payload, r->payload_bytes)));
     if (parts == 0 || parts > JOB_PARTS_MOST)
@@ -129,7 +136,8 @@ cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_
     fill_times(j, e, r);
     j->payload = r->payload;
     j->payload_bytes = r->payload_bytes;
-    if (j->durable) status = payload_file_write(t, journal_folder(e->journal), j);
+    j->unwritten = j->durable && atomic_load(&e->full);
+    if (j->durable && !j->unwritten) status = payload_file_write(t, journal_folder(e->journal), j);
     if (status != CUZK_OK) {
         j->payload = NULL; /* dropped below */
         goto out;
@@ -140,6 +148,7 @@ cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_
     return CUZK_OK;
 out:
     job_destroy(j);
+    if (m != NULL && m->waiter != NULL) free(m->waiter->ended);
     if (m != NULL) free(m->waiter);
     free(m);
     drop_payload(r);

@@ -149,6 +149,9 @@ bool core_quiet(const struct engine_core *c);
 /** No started job is unfinished: a drain has come to its end. */
 bool core_drained(const struct engine_core *c);
 
+/** The queue takes no further job of any size. */
+bool core_full(const struct engine_core *c);
+
 struct job *core_find(const struct engine_core *c, const char *id); /* NULL: none */
 /** What a job on circuit takes at most, its key and a payload of so many bytes included. */
 void core_job_bytes(struct bytes *out, const struct circuit *circuit);

@@ -26,6 +26,7 @@ struct engine {
     struct loader loader;
     struct journal *journal; /* NULL: nothing is durable */
     uint64_t job_ttl_ms;
+    atomic_bool full; /* no more jobs fit, as of a moment ago; for everybody's reading */
     /* the engine's thread's own */
     struct job *records;  /* linked by journal_next */
     struct job *destroys; /* likewise, once they are in no other list */

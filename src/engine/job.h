@@ -20,6 +20,7 @@ struct waiter {
     void *context;          /* this */
     uint64_t deadline_ns;   /* 0: none */
     bool of_submit, joined; /* told when the job is accepted, not when it ends */
+    struct waiter *ended;   /* of_submit: owned; waits for the end once the job is accepted.  NULL: nobody will */
 };
 
 struct part {
@@ -57,6 +58,7 @@ struct job {
     size_t payload_bytes;
     bool payload_counted; /* in the payloads' account */
     bool durable;
+    bool unwritten; /* durable, but the queue was full when it came: its payload was not written, and it can only join */
     uint64_t accepted_unix_ms, deadline_unix_ms, expire_unix_ms; /* what a restart needs */
 
     /* -- the core's -- */

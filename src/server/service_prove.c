@@ -1,6 +1,6 @@
 /* SubmitProof, AwaitProof and Prove: a request becomes a job, its end an answer.
  *
- * A Prove is a submit whose answer (on the engine's thread) starts a wait.  A client that goes away leaves the wait; whether that
+ * A Prove is a submit that is told twice: of the acceptance, and of the end.  A client that goes away leaves the wait; whether that
  * cancels the job is the engine's option. */
 #include "server/service.h"
 #include "base/bytes.h"
@@ -49,17 +49,16 @@ static bool sector_name(char out[24], uint64_t bytes)
 }
 
 /* The small fields in fixed places: docs/wire.md. */
-#define FILECOIN_PARAMETERS_BYTES 160
 static void put_parameters(uint8_t out[FILECOIN_PARAMETERS_BYTES], const struct submit *s)
 {
-    store_le64(out, s->registered_proof);
-    store_le64(out + 8, s->sector_number);
-    store_le64(out + 16, s->miner_id);
-    store_le64(out + 24, s->partition_index);
-    memcpy(out + 32, s->randomness, 32);
-    memcpy(out + 64, s->comm_r_old, 32);
-    memcpy(out + 96, s->comm_r_new, 32);
-    memcpy(out + 128, s->comm_d_new, 32);
+    store_le64(out + FILECOIN_AT_REGISTERED_PROOF, s->registered_proof);
+    store_le64(out + FILECOIN_AT_SECTOR, s->sector_number);
+    store_le64(out + FILECOIN_AT_MINER, s->miner_id);
+    store_le64(out + FILECOIN_AT_PARTITION, s->partition_index);
+    memcpy(out + FILECOIN_AT_RANDOMNESS, s->randomness, 32);
+    memcpy(out + FILECOIN_AT_COMM_R_OLD, s->comm_r_old, 32);
+    memcpy(out + FILECOIN_AT_COMM_R_NEW, s->comm_r_new, 32);
+    memcpy(out + FILECOIN_AT_COMM_D_NEW, s->comm_d_new, 32);
 }
 
 static cuzk_status fail_field(struct task *t, const char *field, const char *text)
@@ -107,6 +106,9 @@ static cuzk_status make_filecoin(struct task *t, struct engine_request *r, struc
         return FAIL(t, CUZK_INVALID_ARGUMENT, "circuit and witness belong to circom jobs, not to %s",
                     wire_name);
     if (!s->vanilla_proof) return fail_field(t, "vanilla_proof", "the field vanilla_proof is missing");
+    if (s->vanilla_proof_count != 0)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "a job of kind %s takes vanilla_proof, not vanilla_proofs",
+                    wire_name);
     char size[24];
     if (!sector_name(size, s->sector_size))
         return FAIL(t, CUZK_INVALID_ARGUMENT, "sector_size %llu is not the size of a sector",
@@ -120,6 +122,8 @@ static cuzk_status make_filecoin(struct task *t, struct engine_request *r, struc
     s->vanilla_proof = NULL;
     return CUZK_OK;
 }
+
+static void told_ended(void *context, const struct job_answer *a);
 
 static bool next_piece(void *context, struct span *piece) { return rpc_message_next(context, piece); }
 
@@ -149,6 +153,7 @@ static void submit(struct rpc_call *call, struct service *service, bool in_prove
         r.durable = s.durable == CUZK__V1__DURABLE__DURABLE_YES  ? 1
                     : s.durable == CUZK__V1__DURABLE__DURABLE_NO ? -1
                                                                  : 0;
+        if (in_prove) r.ended = told_ended;
         struct engine *e = service_enter(service, call);
         if (e) {
             rpc_hold(call);
@@ -244,6 +249,15 @@ static void told_ended(void *context, const struct job_answer *a)
     rpc_release(call);
 }
 
+/* The call's client is gone.  Leaving when the end has been told already does nothing. */
+static void leave(struct rpc_call *call, struct wait *w)
+{
+    struct engine *e = service_enter(w->service, call);
+    if (!e) return;
+    engine_leave(e, w->job_id, told_ended, call);
+    service_leave(w->service);
+}
+
 static void free_wait(void *state)
 {
     struct wait *w = state;
@@ -266,7 +280,7 @@ static struct wait *make_wait(struct rpc_call *call, struct service *service, bo
     return w;
 }
 
-/* Starts the wait for w->job_id; takes over a hold on the call, which is released at its end. */
+/* Waits for the end of w->job_id; takes over a hold on the call, which is released at its end. */
 static void begin_wait(struct rpc_call *call, struct wait *w, uint64_t timeout_ms)
 {
     struct engine *e = service_enter(w->service, call);
@@ -274,14 +288,16 @@ static void begin_wait(struct rpc_call *call, struct wait *w, uint64_t timeout_m
         rpc_release(call);
         return;
     }
+    rpc_hold(call); /* the end may be told before engine_await returns */
     pthread_mutex_lock(&w->lock);
     w->waiting = true;
-    engine_await(e, w->job_id, timeout_ms, told_ended, call);
-    if (w->gone) engine_leave(e, w->job_id, told_ended, call);
     pthread_mutex_unlock(&w->lock);
+    engine_await(e, w->job_id, timeout_ms, told_ended, call);
     service_leave(w->service);
+    rpc_release(call);
 }
 
+/* A Prove's job is accepted: told_ended comes next, from this very thread. */
 static void told_accepted(void *context, const struct job_answer *a)
 {
     struct rpc_call *call = context;
@@ -291,8 +307,12 @@ static void told_accepted(void *context, const struct job_answer *a)
         rpc_release(call);
         return;
     }
+    pthread_mutex_lock(&w->lock);
     memcpy(w->job_id, a->job_id, sizeof w->job_id);
-    begin_wait(call, w, 0);
+    w->waiting = true;
+    const bool gone = w->gone;
+    pthread_mutex_unlock(&w->lock);
+    if (gone) leave(call, w);
 }
 
 void service_prove(struct rpc_call *call, void *context)
@@ -316,14 +336,15 @@ void service_await(struct rpc_call *call, void *context)
     cuzk__v1__await_proof_request__free_unpacked(q, NULL);
 }
 
+/* The same client's call, so after request: who waits is known by now, or told_accepted sees that it is gone. */
 void service_await_gone(struct rpc_call *call, void *context)
 {
     struct wait *w = rpc_state(call);
+    (void)context;
     if (!w) return;
-    struct engine *e = service_enter(context, call);
     pthread_mutex_lock(&w->lock);
     w->gone = true;
-    if (e && w->waiting) engine_leave(e, w->job_id, told_ended, call);
+    const bool waiting = w->waiting;
     pthread_mutex_unlock(&w->lock);
-    if (e) service_leave(context);
+    if (waiting) leave(call, w);
 }

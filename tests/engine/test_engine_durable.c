@@ -175,6 +175,50 @@ static void full_disk(void **state)
     engine_close(e, 0);
 }
 
+/* A request that a full queue will refuse does not cost the disk a file (here: there is no folder for it). */
+static void a_full_queue_writes_no_payload(void **state)
+{
+    struct engine_options o = ENGINE_DEFAULTS;
+    char payloads[PATH_MAX + 16], away[PATH_MAX + 16];
+    struct engine *e = NULL;
+    struct job_answer a;
+    struct task t;
+    (void)state;
+
+    o.circuits = keys.circuit;
+    o.circuit_count = KEYS;
+    o.threads = 1;
+    o.queue_most = 1;
+    o.heap_bytes = 512u << 20;
+    o.data_folder = data_folder;
+    task_init(&t);
+    assert_int_equal(engine_open(&e, &t, &o), CUZK_OK);
+    snprintf(payloads, sizeof payloads, "%s/payloads", data_folder);
+    snprintf(away, sizeof away, "%s/away", data_folder);
+    int full = 0, io = 0;
+    for (int i = 0; i < 200 && full == 0; i++) {
+        accepted(e, "", 2, 1, &a);
+        usleep(1000); /* the engine's thread says that it is full after it has told so */
+        assert_int_equal(rename(payloads, away), 0);
+        const cuzk_status status = submit(e, "", 2, 1, &a);
+        if (status == CUZK_OK) {
+            full += a.status == CUZK_QUEUE_FULL;
+            job_answer_free(&a);
+        } else {
+            io += status == CUZK_IO; /* the first job had ended: it would have been taken */
+        }
+        assert_int_equal(rename(away, payloads), 0);
+        do {
+            assert_int_equal(submit(e, "", 0, 0, &a), CUZK_OK);
+            job_answer_free(&a);
+        } while (a.status == CUZK_QUEUE_FULL);
+        must_be_done(e, a.job_id, 0);
+    }
+    printf("a full queue: %d refused without a file, %d tried to write one\n", full, io);
+    assert_true(full > 0);
+    engine_close(e, 1000);
+}
+
 static int open_keys(void **state)
 {
     (void)state;
@@ -197,6 +241,7 @@ int main(void)
         cmocka_unit_test(results_outlive_the_process),
         cmocka_unit_test(a_drain_leaves_work_for_later),
         cmocka_unit_test(full_disk),
+        cmocka_unit_test(a_full_queue_writes_no_payload),
     };
     return cmocka_run_group_tests(tests, open_keys, close_keys);
 }

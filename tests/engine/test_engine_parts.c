@@ -304,6 +304,89 @@ static void nobody_waits_any_more(void **state)
     assert_int_equal(atomic_load(&carries), 0);
 }
 
+static uint8_t *payload_of(unsigned n)
+{
+    uint8_t *payload = malloc(1000 + n);
+
+    if (payload == NULL) abort();
+    memset(payload, (int)(n & 0xff), 1000 + n);
+    return payload;
+}
+
+struct both {
+    struct told accepted, ended;
+    char id[JOB_ID_BYTES];
+};
+
+static void told_accepted(void *context, const struct job_answer *a)
+{
+    struct both *b = context;
+
+    memcpy(b->id, a->job_id, sizeof b->id);
+    on_told(&b->accepted, a);
+}
+
+static void told_ended(void *context, const struct job_answer *a) { on_told(&((struct both *)context)->ended, a); }
+
+static void wait_told(struct told *t)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->count == 0) pthread_cond_wait(&t->cond, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* Who submits and waits in one (engine_request.ended) is a waiter from the acceptance on: a job that he has just joined is not cancelled
+ * because the one before him leaves.  Told twice, in this order; joining a result, at once. */
+static void who_joins_waits_at_once(void **state)
+{
+    struct engine *e = open_engine(2, false);
+    struct both b[3];
+    struct task t;
+    (void)state;
+
+    atomic_store(&work_us, 5000);
+    for (int i = 0; i < 3; i++) {
+        struct engine_request r = { .request_id = "one", .circuit = circuit.name, .ended = told_ended };
+        const struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+        b[i] = (struct both){ .accepted = told, .ended = told };
+        r.payload = payload_of(9);
+        r.payload_bytes = 1009;
+        task_init(&t);
+        assert_int_equal(engine_submit(e, &t, &r, told_accepted, &b[i]), CUZK_OK);
+        if (i == 0) wait_told(&b[0].accepted);
+        if (i == 1) {
+            engine_leave(e, b[0].id, told_ended, &b[0]);
+            wait_told(&b[1].ended);
+        }
+    }
+    wait_told(&b[2].ended);
+    assert_int_equal(b[0].ended.status, CUZK_CANCELLED); /* the waiter, not the job */
+    assert_int_equal(b[0].ended.end, JOB_UNFINISHED);
+    assert_int_equal(b[1].ended.end, JOB_DONE);
+    assert_int_equal(b[2].ended.end, JOB_DONE);
+    assert_string_equal(b[0].id, b[1].id);
+    assert_string_equal(b[0].id, b[2].id);
+    /* the last one leaves */
+    struct engine_request r = { .request_id = "two", .circuit = circuit.name, .ended = told_ended };
+    r.payload = payload_of(10);
+    r.payload_bytes = 1010;
+    b[0].accepted.count = b[0].ended.count = 0;
+    task_init(&t);
+    assert_int_equal(engine_submit(e, &t, &r, told_accepted, &b[0]), CUZK_OK);
+    wait_told(&b[0].accepted);
+    engine_leave(e, b[0].id, told_ended, &b[0]);
+    struct job_answer a;
+    engine_await_wait(e, b[0].id, 0, &a);
+    assert_int_equal(a.end, JOB_CANCELLED);
+    job_answer_free(&a);
+    engine_close(e, 1000);
+    assert_int_equal(b[0].ended.count, 1);
+    assert_int_equal(b[1].ended.count, 1);
+    assert_int_equal(b[2].accepted.count, 1);
+    assert_int_equal(b[2].ended.count, 1);
+    atomic_store(&work_us, 100);
+}
+
 static int open_folder(void **state)
 {
     (void)state;
@@ -325,6 +408,7 @@ int main(void)
         cmocka_unit_test(many_jobs_of_many_parts),
         cmocka_unit_test(parts_are_resumed),
         cmocka_unit_test(nobody_waits_any_more),
+        cmocka_unit_test(who_joins_waits_at_once),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

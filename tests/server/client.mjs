@@ -119,6 +119,8 @@ export const until = async (what, condition, ms = 20000) => {
 }
 
 export class Daemon {
+  static all = new Set()
+
   constructor(program, args = [], { env = {} } = {}) {
     this.log = ''
     this.addresses = []
@@ -126,8 +128,8 @@ export class Daemon {
     this.process.stderr.on('data', d => (this.log += d))
     this.output = ''
     this.process.stdout.on('data', d => (this.output += d))
-    process.on('exit', () => this.exit || this.process.kill('SIGKILL')) // a test has failed
-    this.ended = new Promise(resolve => this.process.on('exit', (code, signal) => resolve((this.exit = { code, signal }))))
+    Daemon.all.add(this)
+    this.ended = new Promise(resolve => this.process.on('exit', (code, signal) => (Daemon.all.delete(this), resolve((this.exit = { code, signal })))))
   }
 
   async ready() {
@@ -232,6 +234,7 @@ export const run = async () => {
       console.log(`FAILED  ${name}\n${e.stack ?? e}`)
     }
   }
+  for (const d of Daemon.all) if (!d.exit) d.process.kill('SIGKILL') // of tests that have failed
   fs.rmSync(work, { recursive: true, force: true })
   console.log(`${passed} passed, ${failed} failed, 0 skipped`)
   process.exit(failed || !passed ? 1 : 0)

@@ -15,8 +15,16 @@
 struct job_kind {
     const char *name;
 };
-const struct job_kind kind_circom = { "circom" };
-static const struct job_kind kind_porep = { "porep" };
+const struct job_kind kind_circom = { "circom" }, kind_porep = { "porep" };
+
+const char *engine_parameter_folder(void) { return "/nonexistent"; }
+cuzk_status engine_find_circuits(struct engine_circuit out[ENGINE_FOUND_MOST], size_t *count, struct task *t,
+                                 const char *folder)
+{
+    (void)out;
+    *count = 0;
+    return FAIL(t, CUZK_NOT_FOUND, "the fake engine has no parameters in %s", folder);
+}
 
 const struct job_kind *job_kind_by_name(const char *name)
 {
@@ -54,6 +62,7 @@ struct event {
     key_told *key;
     view_told *view;
     void *context;
+    job_told *ended; /* EVENT_SUBMIT */
 };
 
 struct engine {
@@ -144,6 +153,22 @@ static void end_job(struct engine *e, struct fake_job *j, enum job_end end)
     }
 }
 
+/* The submit's second half: a wait for the job's end. */
+static void wait_for_end(struct engine *e, const struct event *v, const struct fake_job *j)
+{
+    struct event w = { .kind = EVENT_AWAIT, .told = v->ended, .context = v->context, .until_ns = UINT64_MAX };
+    if (!v->ended) return;
+    memcpy(w.name, j->id, sizeof j->id);
+    if (j->end != JOB_UNFINISHED) {
+        answer_ended(&w, j);
+        return;
+    }
+    struct event *copy = malloc(sizeof *copy);
+    *copy = w;
+    copy->next = e->waiters;
+    e->waiters = copy;
+}
+
 static void on_submit(struct engine *e, struct event *v)
 {
     unsigned unfinished = 0;
@@ -155,6 +180,7 @@ static void on_submit(struct engine *e, struct event *v)
         struct job_answer a = { .status = CUZK_OK, .error_text = "", .joined = true };
         memcpy(a.job_id, other->id, sizeof a.job_id);
         v->told(v->context, &a);
+        wait_for_end(e, v, other);
         free(j);
         return;
     }
@@ -179,6 +205,7 @@ static void on_submit(struct engine *e, struct event *v)
     struct job_answer a = { .status = CUZK_OK, .error_text = "", .queue_position = unfinished };
     memcpy(a.job_id, j->id, sizeof a.job_id);
     v->told(v->context, &a);
+    wait_for_end(e, v, j);
 }
 
 static void on_leave(struct engine *e, const struct event *v)
@@ -432,7 +459,7 @@ static struct fake_job *make_job(const struct engine_request *r)
 cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
                           void *context)
 {
-    struct event v = { .kind = EVENT_SUBMIT, .told = told, .context = context };
+    struct event v = { .kind = EVENT_SUBMIT, .told = told, .context = context, .ended = r->ended };
     size_t i = 0;
     while (i < e->circuit_count && strcmp(e->names[i], r->circuit)) i++;
     cuzk_status status = CUZK_OK;

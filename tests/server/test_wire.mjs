@@ -204,6 +204,19 @@ test('a message of 300 MB is RESOURCE_EXHAUSTED', async () => {
   assert.equal((await call(client, 'Prove', { submit: small('still here 3') })).result.status, 'COMPLETED')
 })
 
+test('too many bytes in flight are RESOURCE_EXHAUSTED, and room comes back', async () => {
+  const d = await new Daemon(program, ['--circuit', 'small=/k', '--limits.in_flight', '16MiB']).ready()
+  const clients = Array.from({ length: 6 }, () => connect(d.addresses[0]))
+  const send = (c, bytes) => call(c, 'Prove', { submit: { circuit: 'small', witness: Buffer.alloc(bytes, 7) } })
+  const ends = await Promise.all(clients.map(c => send(c, 12e6).then(a => a.result.status, e => grpc.status[e.code])))
+  const taken = ends.filter(e => e === 'COMPLETED').length
+  console.log(`        of six requests of 12 MB into 16 MiB ${taken} were taken`)
+  assert.ok(taken < 6 && ends.every(e => e === 'COMPLETED' || e === 'RESOURCE_EXHAUSTED'), `${ends}`)
+  for (const c of clients) assert.equal((await send(c, 1e6)).result.status, 'COMPLETED')
+  clients.forEach(c => c.close())
+  await d.stop()
+})
+
 test('a deadline is honoured, and reaches the engine', async () => {
   const start = Date.now()
   await refused('DEADLINE_EXCEEDED', /.*/, call(client, 'Prove', { submit: small('hang', { request_id: 'slow' }) }, { deadline: 300 }))
