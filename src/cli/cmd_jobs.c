@@ -2,6 +2,8 @@
 #include "cli/client.h"
 #include "base/clock.h"
 #include "base/mapfile.h"
+#include "cuzk/cuzk_filecoin.h"
+#include "formats/c1.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +12,16 @@
 
 #define LOOK_MS 500 /* between two looks at a job's progress */
 
-static const char submit_help[] = "Gives cuzkd a job: the witness of a circuit that its configuration names. "
-                                  " Prints the job's id and ends; with --wait, or where\n"
-                                  "PROOF is given, it waits for the end and writes the proof.  A job goes on "
-                                  "when this program is stopped; cuzk await takes it up.";
-static const char await_help[] = "Waits for a job and writes its proof: as snarkjs does, PROOF and PUBLIC.";
+static const char submit_help[] =
+    "Gives cuzkd a job: the witness of a circuit that its configuration names, or, for porep-2k ... porep-64g, "
+    "the\noutput of Commit Phase 1 (porep: of whatever size the file is).  Prints the job's id and ends; with "
+    "--wait, or where PROOF is given, it waits\nfor the end and writes the proof.  A job goes on when this program is "
+    "stopped; cuzk await takes it up.\n\n"
+    "  cuzk submit 127.0.0.1:9820 membership witness.wtns proof.json public.json\n"
+    "  cuzk submit 127.0.0.1:9820 porep c1.json porep.proof --miner 1000 --sector 1\n";
+static const char await_help[] =
+    "Waits for a job and writes its proof: as snarkjs does, PROOF and PUBLIC; of PoRep, 192 bytes a partition "
+    "to PROOF.";
 static const char cancel_help[] = "Ends a job without a proof.";
 
 /* -- the end of a job ---------------------------------------------------------------------------------------------------- */
@@ -42,6 +49,8 @@ static cuzk_status write_result(struct task *t, const Cuzk__V1__AwaitProofRespon
                                 const char *public_path)
 {
     if (!proof_path) return CUZK_OK;
+    if (!r->result_json[0] && public_path)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "the job is one whose result is bytes alone: give no PUBLIC");
     if (!r->result_json[0]) return mapfile_write(t, proof_path, r->proof.data, r->proof.len, 0644);
     json_t *result = json_loads(r->result_json, 0, NULL);
     if (!result) return FAIL(t, CUZK_MALFORMED, "the result is not JSON");
@@ -141,15 +150,81 @@ static cuzk_status parse_priority(struct task *t, const char *text, Cuzk__V1__Pr
     return FAIL(t, CUZK_INVALID_ARGUMENT, "--priority is low, normal, high or critical, not '%s'", text);
 }
 
-static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *witness_path,
-                          bool wait, const char *proof_path, const char *public_path)
+/* -- PoRep: what the file says need not be said again -------------------------------------------------------------------- */
+
+struct porep_arguments {
+    uint64_t miner, sector;
+};
+#define NOT_GIVEN UINT64_MAX
+
+static bool is_porep(const char *circuit)
 {
-    struct mapfile witness = { 0 };
+    return !strcmp(circuit, "porep") || !strncmp(circuit, "porep-", strlen("porep-"));
+}
+
+/* The actor id of a prover id: unsigned LEB128, zeros behind. */
+static bool miner_of(uint64_t *out, const uint8_t prover_id[32])
+{
+    unsigned i = 0;
+    for (*out = 0; i < 9; i++) {
+        *out |= (uint64_t)(prover_id[i] & 0x7f) << (7 * i);
+        if (!(prover_id[i] & 0x80)) break;
+    }
+    for (unsigned k = i + 1; k < 32; k++)
+        if (prover_id[k]) return false;
+    return i < 9;
+}
+
+static cuzk_status fill_from_file(struct task *t, Cuzk__V1__SubmitProofRequest *q, const struct c1 *c1,
+                                  const char *circuit, const struct porep_arguments *a)
+{
+    const uint64_t named = !strcmp(circuit, "porep") ? c1->shape->sector_bytes : cuzk_sector_bytes(circuit);
+    if (named == 0)
+        return FAIL(t, CUZK_INVALID_ARGUMENT,
+                    "there is no circuit %s; there are porep-2k, porep-8m, porep-512m, porep-32g and porep-64g",
+                    circuit);
+    q->proof_kind = CUZK__V1__PROOF_KIND__POREP_SEAL_COMMIT;
+    q->sector_size = named;
+    q->registered_proof = c1->proof->number;
+    q->sector_number = a->sector;
+    q->miner_id = a->miner;
+    if (a->sector == NOT_GIVEN && !c1->has_sector)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "--sector N is missing: the file does not say its sector");
+    if (a->sector == NOT_GIVEN) q->sector_number = c1->sector_number;
+    if (a->miner == NOT_GIVEN && (!c1->has_prover || !miner_of(&q->miner_id, c1->prover_id)))
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "--miner N is missing: the file does not say its miner");
+    return CUZK_OK;
+}
+
+static cuzk_status take_input(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *circuit,
+                              const struct mapfile *input, const struct porep_arguments *a)
+{
+    ProtobufCBinaryData *payload = is_porep(circuit) ? &q->vanilla_proof : &q->witness;
+    payload->data = (uint8_t *)(uintptr_t)input->bytes.data;
+    payload->len = input->bytes.size;
+    if (is_porep(circuit)) {
+        struct c1 c1;
+        TRY(c1_read(&c1, t, input->bytes, input->path));
+        const cuzk_status status = fill_from_file(t, q, &c1, circuit, a);
+        c1_fini(&c1);
+        return status;
+    }
+    if (a->miner != NOT_GIVEN || a->sector != NOT_GIVEN)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "--miner and --sector belong to PoRep jobs, not to circuit %s",
+                    circuit);
+    q->circuit = (char *)(uintptr_t)circuit;
+    return CUZK_OK;
+}
+
+static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *circuit,
+                          const char *input_path, const struct porep_arguments *porep, bool wait,
+                          const char *proof_path, const char *public_path)
+{
+    struct mapfile input = { 0 };
     ProtobufCMessage *answer = NULL;
     cuzk_status status;
-    TRY_GOTO(out, mapfile_open(&witness, t, witness_path));
-    q->witness.data = (uint8_t *)(uintptr_t)witness.bytes.data;
-    q->witness.len = witness.bytes.size;
+    TRY_GOTO(out, mapfile_open(&input, t, input_path));
+    TRY_GOTO(out, take_input(t, q, circuit, &input, porep));
     TRY_GOTO(out,
              client_call(t, &answer, "SubmitProof", &q->base, &cuzk__v1__submit_proof_response__descriptor));
     const Cuzk__V1__SubmitProofResponse *r = (const void *)answer;
@@ -163,33 +238,38 @@ static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const
     }
 out:
     if (answer) protobuf_c_message_free_unpacked(answer, NULL);
-    mapfile_close(&witness);
+    mapfile_close(&input);
     return status;
 }
 
 int cmd_submit(int argc, char **argv)
 {
-    const char *circuit = NULL, *witness = NULL, *proof = NULL, *public_inputs = NULL, *priority = "normal",
+    const char *circuit = NULL, *input = NULL, *proof = NULL, *public_inputs = NULL, *priority = "normal",
                *request_id = "";
     bool wait = false, durable = false;
     uint64_t deadline_ms = 0;
+    struct porep_arguments porep = { NOT_GIVEN, NOT_GIVEN };
     const struct option_row options[] = {
         { "--wait", OPTION_FLAG, &wait, 0, 0, NULL, "wait for the end" },
+        { "--miner", OPTION_COUNT, &porep.miner, 0, NOT_GIVEN - 1, "N",
+          "PoRep: the miner's actor id, if the file does not say it" },
+        { "--sector", OPTION_COUNT, &porep.sector, 0, NOT_GIVEN - 1, "N",
+          "PoRep: the sector's number, if the file does not say it" },
         { "--priority", OPTION_TEXT, &priority, 0, 0, "P", "low, normal (default), high or critical" },
         { "--request-id", OPTION_TEXT, &request_id, 0, 0, "ID",
-          "your own name: the same name and witness again give the same job" },
+          "your own name: the same name and input again give the same job" },
         { "--deadline-ms", OPTION_COUNT, &deadline_ms, 1, 604800000, "N",
           "when it is needed, from now: orders it among its like" },
         { "--durable", OPTION_FLAG, &durable, 0, 0, NULL,
-          "keep the witness on the daemon's disk until the end: survives a crash" },
+          "keep the witness on the daemon's disk until the end: survives a crash (PoRep jobs always do)" },
         CLIENT_OPTIONS,
     };
     const struct operand_row operands[] = {
         CLIENT_ADDRESS,
-        { "CIRCUIT", &circuit, false, "its name in the daemon's [circuits]" },
-        { "WITNESS", &witness, false, "witness: .wtns" },
+        { "CIRCUIT", &circuit, false, "its name in the daemon's [circuits], or porep, porep-2k ... porep-64g" },
+        { "INPUT", &input, false, "witness: .wtns; PoRep: Commit Phase 1's output, JSON, wrapped, or bincode" },
         { "PROOF", &proof, true, "where the proof goes; - is standard output" },
-        { "PUBLIC", &public_inputs, true, "where the public inputs go" },
+        { "PUBLIC", &public_inputs, true, "where the public inputs go (not PoRep)" },
     };
     struct task t;
     int exit_code;
@@ -198,11 +278,13 @@ int cmd_submit(int argc, char **argv)
         return exit_code;
     Cuzk__V1__SubmitProofRequest q = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
     q.request_id = (char *)(uintptr_t)request_id;
-    q.circuit = (char *)(uintptr_t)circuit;
     q.deadline_ms = deadline_ms;
     q.durable = durable ? CUZK__V1__DURABLE__DURABLE_YES : CUZK__V1__DURABLE__DURABLE_BY_KIND;
     cuzk_status status = parse_priority(&t, priority, &q.priority);
-    if (status == CUZK_OK) status = submit(&t, &q, witness, wait || proof, proof, public_inputs);
+    if (status == CUZK_OK && is_porep(circuit) && public_inputs)
+        status = FAIL(&t, CUZK_INVALID_ARGUMENT, "a PoRep job gives no PUBLIC: cuzk porep inspect --public writes them");
+    if (status == CUZK_OK)
+        status = submit(&t, &q, circuit, input, &porep, wait || proof, proof, public_inputs);
     return client_end(&t, status);
 }
 

@@ -254,6 +254,7 @@ static cuzk_status copy_circuits(struct engine *e, struct task *t, const struct 
         struct circuit *c = &e->circuits[i];
         c->kind = o->circuits[i].kind;
         c->preload = o->circuits[i].preload;
+        c->optional = o->circuits[i].optional;
         c->name = strdup(o->circuits[i].name);
         c->key_path = strdup(o->circuits[i].key_path);
         c->r1cs_path = o->circuits[i].r1cs_path != NULL ? strdup(o->circuits[i].r1cs_path) : NULL;
@@ -314,13 +315,48 @@ static void warn_of_large_circuits(const struct engine *e)
     }
 }
 
+static void circuit_free(struct circuit *c)
+{
+    free(c->name);
+    free(c->key_path);
+    free(c->r1cs_path);
+}
+
+/* What every circuit takes.  Those that need not be there and cannot be used are dropped. */
+static cuzk_status measure_circuits(struct engine *e, struct task *t, const struct place *place)
+{
+    size_t kept = 0;
+
+    while (kept < e->circuit_count) {
+        struct circuit *c = &e->circuits[kept];
+        struct task own;
+        task_init(&own);
+        own.pool = t->pool;
+        const cuzk_status status = c->kind->measure(&own, c, place);
+        if (status == CUZK_OK) {
+            kept++;
+            continue;
+        }
+        if (!c->optional || c->preload) {
+            t->error = own.error;
+            return status;
+        }
+        log_warn(NULL, "circuit %s is not served: %s%s%s", c->name, own.error.path,
+                 own.error.path[0] != '\0' ? ": " : "", own.error.text);
+        circuit_free(c);
+        e->circuit_count--;
+        memmove(c, c + 1, (e->circuit_count - kept) * sizeof *c);
+        memset(&e->circuits[e->circuit_count], 0, sizeof *c);
+    }
+    return CUZK_OK;
+}
+
 static cuzk_status open_core(struct engine *e, struct task *t, const struct engine_options *o)
 {
     const struct place place = { e->backend, e->device };
     struct bytes total, fixed;
 
-    for (size_t i = 0; i < e->circuit_count; i++)
-        TRY(e->circuits[i].kind->measure(t, &e->circuits[i], &place));
+    TRY(measure_circuits(e, t, &place));
     plan_budget(e, o, &total, &fixed);
     struct core_options options = {
         .queue_most = o->queue_most,
@@ -432,11 +468,7 @@ out:
 
 static void free_circuits(struct engine *e)
 {
-    for (size_t i = 0; i < e->circuit_count && e->circuits != NULL; i++) {
-        free(e->circuits[i].name);
-        free(e->circuits[i].key_path);
-        free(e->circuits[i].r1cs_path);
-    }
+    for (size_t i = 0; i < e->circuit_count && e->circuits != NULL; i++) circuit_free(&e->circuits[i]);
     free(e->circuits);
 }
 

@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "base/span.h"
 #include "engine/budget.h"
+#include "groth16/key.h"
 
 #define JOB_PARTS_MOST  256
 #define JOB_TABLES_MOST 8
@@ -14,7 +15,7 @@
 struct circuit {
     char *name, *key_path, *r1cs_path; /* r1cs_path NULL: none */
     const struct job_kind *kind;
-    bool preload;
+    bool preload, optional;
     struct bytes key_bytes;       /* that the loaded key takes, at most */
     struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
     struct bytes carry_bytes;     /* of which it leaves this much until it is proved */
@@ -48,6 +49,9 @@ struct part_output {
     size_t text_bytes;
 };
 void part_output_free(struct part_output *o); /* legal on a zeroed one */
+
+/** The tables of the device that proofs on key use. */
+void kind_table(struct circuit *c, const struct groth16_key *key);
 
 struct job_kind {
     const char *name;

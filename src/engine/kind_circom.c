@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_MOST_BYTES (64ull << 20) /* backend/cpu: a device's tables of one curve and convention */
-
 struct circom_key {
     struct groth16_key *key;
     struct groth16_verifier verifier;
@@ -33,11 +31,9 @@ static cuzk_status circom_measure(struct task *t, struct circuit *c, const struc
     TRY(groth16_key_open(&key, t, c->key_path, c->r1cs_path));
     const cuzk_status status = groth16_prove_plan(&plan, t, key, place->backend, place->device);
     if (status == CUZK_OK) {
-        const uint64_t table = 64 * key->domain.size;
         c->key_bytes.of[BYTES_HEAP] = key_bytes(key);
         c->prove_bytes.of[BYTES_HEAP] = plan.block_bytes;
-        c->table_id = 2 * ((unsigned)key->curve->id - 1) + (unsigned)key->layout;
-        c->table_bytes = table < TABLE_MOST_BYTES ? table : TABLE_MOST_BYTES;
+        kind_table(c, key);
         c->note = key->variable_count;
     }
     groth16_key_unref(key);

@@ -43,14 +43,32 @@ static bool enlarge(void *array, size_t old_bytes, size_t new_bytes)
     return true;
 }
 
+/* Room for how many partitions is made where there was room for so many. */
+static unsigned next_capacity(const struct porep_shape *s, unsigned capacity)
+{
+    return capacity == 0 ? s->partitions : capacity < 63 ? 2 * capacity : POREP_MAX_PARTITIONS;
+}
+
+uint64_t c1_bytes_most(const struct porep_shape *s)
+{
+    const uint64_t each = s->challenges * (porep_challenge_numbers(s) * sizeof(bls12_381_fr_int) +
+                                           porep_challenge_words(s) * sizeof(uint32_t) +
+                                           sizeof(struct c1_extra));
+    const unsigned most = s->partitions > s->ni_partitions ? s->partitions : s->ni_partitions;
+    unsigned before = 0, capacity = 0;
+    while (capacity < most) {
+        before = capacity;
+        capacity = next_capacity(s, capacity);
+    }
+    return each * (before + capacity); /* both are there while one is copied into the other */
+}
+
 cuzk_status c1_add_partition(struct c1 *c, struct task *t)
 {
     if (c->partitions == POREP_MAX_PARTITIONS)
         return FAIL(t, CUZK_MALFORMED, "more than %d partitions", POREP_MAX_PARTITIONS);
     if (c->partitions == c->capacity) {
-        const unsigned wanted = c->capacity == 0   ? c->shape->partitions
-                                : c->capacity < 63 ? 2 * c->capacity
-                                                   : POREP_MAX_PARTITIONS;
+        const unsigned wanted = next_capacity(c->shape, c->capacity);
         const size_t old = challenges_of(c, c->capacity), n = challenges_of(c, wanted);
         const size_t numbers = porep_challenge_numbers(c->shape) * sizeof *c->numbers;
         const size_t words = porep_challenge_words(c->shape) * sizeof *c->words;

@@ -48,6 +48,10 @@ void c1_fini(struct c1 *c); /* wipes the vanilla proofs */
 /** Room for one more partition; the first call needs shape.  CUZK_MALFORMED beyond POREP_MAX_PARTITIONS. */
 cuzk_status c1_add_partition(struct c1 *c, struct task *t) MUST_CHECK;
 
+/** Heap that reading a C1 output of this size takes at most, of whichever proof type: 24 MB for 32 GiB interactive would do with 11, but
+ * non-interactive proofs have more partitions. */
+uint64_t c1_bytes_most(const struct porep_shape *shape);
+
 /* A hash of the file, or a level's index: which, and where. */
 enum c1_item { C1_ROOT, C1_LEAF, C1_SIBLING, C1_INDEX, C1_COLUMN_ROW, C1_LABEL_PARENT };
 struct c1_place {

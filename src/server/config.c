@@ -489,6 +489,17 @@ bool config_item(const struct config *c, enum config_id id, size_t item, char *o
     return true;
 }
 
+/* "porep-32g": whether its parameters are there is for the start to say. */
+static bool is_filecoin_name(const char *name)
+{
+    static const char *const kinds[] = { "porep-", "snap-", "wpost-", "winning-" },
+                      *const sizes[] = { "2k", "8m", "512m", "32g", "64g" };
+    for (size_t k = 0; k < ARRAY_COUNT(kinds); k++)
+        for (size_t s = 0; s < ARRAY_COUNT(sizes) && !strncmp(name, kinds[k], strlen(kinds[k])); s++)
+            if (!strcmp(name + strlen(kinds[k]), sizes[s])) return true;
+    return false;
+}
+
 cuzk_status config_check(struct config *c, struct task *t)
 {
     char name[128];
@@ -499,10 +510,11 @@ cuzk_status config_check(struct config *c, struct task *t)
     for (size_t item = 0; config_item(c, CONFIG_PRELOAD, item, name, sizeof name); item++) {
         size_t i = 0;
         while (i < c->circuit_count && strcmp(c->circuits[i].name, name)) i++;
-        if (i == c->circuit_count)
-            return FAIL(t, CUZK_INVALID_ARGUMENT, "srs.preload names %s, which is no circuit of [circuits]",
-                        name);
-        c->circuits[i].preload = true;
+        if (i < c->circuit_count)
+            c->circuits[i].preload = true;
+        else if (!is_filecoin_name(name))
+            return FAIL(t, CUZK_INVALID_ARGUMENT,
+                        "srs.preload names %s, which is no circuit of [circuits] nor of Filecoin's", name);
     }
     return CUZK_OK;
 }

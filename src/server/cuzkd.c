@@ -104,24 +104,71 @@ static cuzk_status take_config(struct config *c, struct task *t, int argc, char 
     return config_check(c, t);
 }
 
-static cuzk_status open_engine(struct engine **out, struct task *t, const struct config *c)
+/* The circuits of [circuits]. */
+static cuzk_status configured_circuits(struct engine_circuit *out, struct task *t, const struct config *c)
 {
-    struct engine_circuit circuits[CONFIG_CIRCUITS_MOST];
-    struct engine_options o = ENGINE_DEFAULTS;
     for (size_t i = 0; i < c->circuit_count; i++) {
         const struct config_circuit *from = &c->circuits[i];
         const char *kind = from->kind ? from->kind : "circom";
-        circuits[i] = (struct engine_circuit){ .name = from->name,
-                                               .kind = job_kind_by_name(kind),
-                                               .key_path = from->key,
-                                               .r1cs_path = from->r1cs,
-                                               .preload = from->preload };
-        if (!circuits[i].kind)
+        out[i] = (struct engine_circuit){ .name = from->name,
+                                          .kind = job_kind_by_name(kind),
+                                          .key_path = from->key,
+                                          .r1cs_path = from->r1cs,
+                                          .preload = from->preload };
+        if (!out[i].kind)
             return FAIL(t, CUZK_UNSUPPORTED, "circuit %s: this build of cuzkd has no kind '%s'", from->name,
                         kind);
     }
-    o.circuits = circuits;
+    return CUZK_OK;
+}
+
+/* Those of the parameter cache, behind the configured ones of other names.  A folder that nobody named need not be there. */
+static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, struct task *t, const char *named)
+{
+    const char *folder = named[0] ? named : engine_parameter_folder();
+    struct engine_circuit found[ENGINE_FOUND_MOST];
+    size_t found_count;
+    if (!named[0] && access(folder, F_OK)) return CUZK_OK;
+    TRY(engine_find_circuits(found, &found_count, t, folder));
+    log_info(NULL, "%s holds the parameters of %zu circuits", folder, found_count);
+    const size_t configured = *count;
+    for (size_t i = 0; i < found_count; i++) {
+        size_t same = 0;
+        while (same < configured && strcmp(out[same].name, found[i].name)) same++;
+        if (same == configured) out[(*count)++] = found[i];
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status mark_preloads(struct engine_circuit *circuits, size_t count, struct task *t,
+                                 const struct config *c)
+{
+    char name[128];
+    for (size_t item = 0; config_item(c, CONFIG_PRELOAD, item, name, sizeof name); item++) {
+        size_t i = 0;
+        while (i < count && strcmp(circuits[i].name, name)) i++;
+        if (i == count) {
+            FAIL(t, CUZK_NOT_FOUND, "srs.preload names %s, whose parameters are not in %s", name,
+                 c->texts[CONFIG_PARAM_CACHE][0] ? c->texts[CONFIG_PARAM_CACHE] : engine_parameter_folder());
+            task_fail_place(t, NULL, ERROR_NO_OFFSET, "srs.preload",
+                            "set [srs] param_cache or FIL_PROOFS_PARAMETER_CACHE; lotus fetch-params fetches "
+                            "parameters");
+            return t->error.status;
+        }
+        circuits[i].preload = true;
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status open_engine(struct engine **out, struct task *t, const struct config *c)
+{
+    static struct engine_circuit circuits[CONFIG_CIRCUITS_MOST + ENGINE_FOUND_MOST];
+    struct engine_options o = ENGINE_DEFAULTS;
     o.circuit_count = c->circuit_count;
+    TRY(configured_circuits(circuits, t, c));
+    TRY(cached_circuits(circuits, &o.circuit_count, t, c->texts[CONFIG_PARAM_CACHE]));
+    TRY(mark_preloads(circuits, o.circuit_count, t, c));
+    o.circuits = circuits;
     o.backend = c->texts[CONFIG_BACKEND];
     o.lane_count = (unsigned)c->numbers[CONFIG_LANES];
     o.threads = (unsigned)c->numbers[CONFIG_THREADS];
@@ -228,7 +275,7 @@ static cuzk_status serve(struct task *t, const struct config *c, const sigset_t 
     TRY_GOTO(out, listen_everywhere(server, t, c));
     TRY_GOTO(out, rpc_server_start(server, t));
     if (!c->texts[CONFIG_DATA][0]) log_warn(NULL, "no job survives a crash: [jobs] data names no folder");
-    log_info(NULL, "cuzkd %s is ready: %zu circuits", CUZK_VERSION, c->circuit_count);
+    log_info(NULL, "cuzkd %s is ready", CUZK_VERSION);
 
     int number;
     while (sigwait(signals, &number)) continue;

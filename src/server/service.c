@@ -108,11 +108,20 @@ void service_fail(struct rpc_call *call, cuzk_status status, const char *text)
     rpc_finish_error(call, status_grpc_code(status), text[0] ? text : status_text(status));
 }
 
+/* text (field, byte n); advice */
 void service_fail_task(struct rpc_call *call, const struct task *t)
 {
-    char text[2 * ERROR_TEXT_BYTES + 4];
-    snprintf(text, sizeof text, "%s%s%s", t->error.text, t->error.advice[0] ? "; " : "", t->error.advice);
-    service_fail(call, t->error.status, text);
+    const struct error *e = &t->error;
+    char text[2 * ERROR_TEXT_BYTES + 160], place[128] = "";
+    const bool names = e->field[0] && !strstr(e->text, e->field), counts = e->offset != ERROR_NO_OFFSET;
+    if (names && counts)
+        snprintf(place, sizeof place, " (%s, byte %llu)", e->field, (unsigned long long)e->offset);
+    else if (names)
+        snprintf(place, sizeof place, " (%s)", e->field);
+    else if (counts)
+        snprintf(place, sizeof place, " (byte %llu)", (unsigned long long)e->offset);
+    snprintf(text, sizeof text, "%s%s%s%s", e->text, place, e->advice[0] ? "; " : "", e->advice);
+    service_fail(call, e->status, text);
 }
 
 /* -- small methods: cancel, preload, evict ------------------------------------------------------------------------------- */

@@ -49,6 +49,8 @@ void porep_public_of(struct porep_public *out, const struct c1 *c1);
  * Errors  CUZK_MALFORMED or CUZK_MISMATCH; the text names partition, challenge and field
  * Cost    about that of the witness; parallel over challenges on the task's pool. */
 cuzk_status porep_check(const struct c1 *c1, struct task *t) MUST_CHECK;
+/** The same for one partition, and the fields that all share. */
+cuzk_status porep_check_partition(const struct c1 *c1, struct task *t, unsigned partition) MUST_CHECK;
 
 /** That the replica id in the file, and what a wrapper around it says, are those of this miner and sector.  CUZK_MISMATCH says which
  * to look at. */

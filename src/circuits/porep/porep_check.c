@@ -13,6 +13,7 @@
 
 struct check {
     const struct c1 *c1;
+    unsigned first; /* partition */
     struct porep_public public;
     struct porep_graph graph;
     const atomic_bool *cancel;
@@ -171,7 +172,7 @@ static void check_body(void *context, size_t index, unsigned worker)
     const unsigned challenges = k->c1->shape->challenges;
     (void)worker;
     if (k->cancel != NULL && atomic_load(k->cancel)) return;
-    (void)check_challenge(k, &k->tasks[index], (unsigned)(index / challenges),
+    (void)check_challenge(k, &k->tasks[index], k->first + (unsigned)(index / challenges),
                           (unsigned)(index % challenges)); /* kept in the task */
 }
 
@@ -213,10 +214,11 @@ static cuzk_status check_head(const struct c1 *c1, struct task *t)
     return status;
 }
 
-cuzk_status porep_check(const struct c1 *c1, struct task *t)
+/* Partitions first, first + 1, ... (count of them). */
+static cuzk_status check_partitions(const struct c1 *c1, struct task *t, unsigned first, unsigned partitions)
 {
-    struct check k = { .c1 = c1, .cancel = t->cancel };
-    const size_t count = (size_t)c1->partitions * c1->shape->challenges;
+    struct check k = { .c1 = c1, .first = first, .cancel = t->cancel };
+    const size_t count = (size_t)partitions * c1->shape->challenges;
     cuzk_status status = CUZK_OK;
     TRY(check_head(c1, t));
     porep_public_of(&k.public, c1);
@@ -231,4 +233,16 @@ cuzk_status porep_check(const struct c1 *c1, struct task *t)
     }
     free(k.tasks);
     return status != CUZK_OK ? status : task_poll(t);
+}
+
+cuzk_status porep_check(const struct c1 *c1, struct task *t)
+{
+    return check_partitions(c1, t, 0, c1->partitions);
+}
+
+cuzk_status porep_check_partition(const struct c1 *c1, struct task *t, unsigned partition)
+{
+    if (partition >= c1->partitions)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "partition %u of %u", partition, c1->partitions);
+    return check_partitions(c1, t, partition, 1);
 }
