@@ -18,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_MOST 256 /* events between two transactions */
+STATIC_ASSERT((int)ENGINE_DEVICES_MOST == (int)BUDGET_DEVICES_MOST, "a line of the ledger for each device");
+
+#define BATCH_MOST   256 /* events between two transactions */
+#define IDLE_STREAMS 4   /* that keys keep on a device between proofs (groth16/key_device.c) */
 #define HALT_GRACE_NS \
     (90ull * 1000000000) /* for lanes to stop when the engine is closed: more than the core's own patience */
 
@@ -227,6 +230,10 @@ cuzk_status engine_bad_option(struct task *t, const char *name, const char *why)
 static cuzk_status check_options(struct task *t, const struct engine_options *o)
 {
     if (o->lane_count > 64) return engine_bad_option(t, "lane_count", "is above 64");
+    if (o->device_count > ENGINE_DEVICES_MOST) return engine_bad_option(t, "device_count", "is above 16");
+    if (o->lane_count != 0 && o->lane_count < o->device_count)
+        return engine_bad_option(t, "lane_count", "leaves a device without a lane");
+    if (o->pinned_bytes > SIZE_MAX / 2) return engine_bad_option(t, "pinned_bytes", "is too much");
     if (o->queue_most == 0) return engine_bad_option(t, "queue_most", "is 0: nothing could be accepted");
     if (o->attempts_most == 0 || o->attempts_most > 8)
         return engine_bad_option(t, "attempts_most", "is not 1 to 8");
@@ -265,10 +272,10 @@ static cuzk_status copy_circuits(struct engine *e, struct task *t, const struct 
     return CUZK_OK;
 }
 
-static cuzk_status open_device(struct engine *e, struct task *t, const struct engine_options *o)
+static cuzk_status open_devices(struct engine *e, struct task *t, const struct engine_options *o)
 {
     const char *name = o->backend != NULL ? o->backend : "cpu";
-    const struct device_options options = { .threads = o->threads };
+    const size_t count = o->device_count != 0 ? o->device_count : 1;
 
     e->backend = backend_by_name(name);
     if (e->backend == NULL) {
@@ -278,7 +285,37 @@ static cuzk_status open_device(struct engine *e, struct task *t, const struct en
     }
     TRY(pool_create(&e->pool, t, o->threads));
     t->pool = e->pool;
-    return e->backend->open(&e->device, t, &options);
+    if (e->backend->reads_host_memory && (o->pinned_bytes != 0 || o->device_bytes != 0))
+        return engine_bad_option(t, o->pinned_bytes != 0 ? "pinned_bytes" : "device_bytes",
+                                 "is for devices with memory of their own");
+    for (; e->device_count < count; e->device_count++) {
+        const struct device_options options = { .index = o->devices != NULL ? o->devices[e->device_count] : 0,
+                                                .threads = o->threads,
+                                                .memory_bytes = o->device_bytes,
+                                                .pinned_bytes = (size_t)(o->pinned_bytes / count) };
+        TRY(e->backend->open(&e->devices[e->device_count], t, &options));
+    }
+    return CUZK_OK;
+}
+
+/* Memory of devices that have their own: the smallest one's, less what streams hold: one for each lane of a device and those that keys
+ * keep. */
+static void plan_devices(const struct engine *e, struct bytes *total, struct bytes *fixed)
+{
+    uint64_t bytes = UINT64_MAX, streams = 0;
+
+    if (e->backend->reads_host_memory) return;
+    for (size_t i = 0; i < e->device_count; i++) {
+        struct device_info info;
+        e->backend->info(e->devices[i], &info);
+        if (info.memory_bytes < bytes) bytes = info.memory_bytes;
+        const uint64_t held = info.stream_bytes * ((e->lane_count + e->device_count - 1) / e->device_count + IDLE_STREAMS);
+        if (held > streams) streams = held;
+    }
+    for (size_t i = 0; i < e->device_count; i++) {
+        total->of[BYTES_DEVICE + i] = bytes;
+        fixed->of[BYTES_DEVICE + i] = streams < bytes ? streams : bytes;
+    }
 }
 
 /* The budget's whole, and what of it is spoken for from the start. */
@@ -291,7 +328,10 @@ static void plan_budget(const struct engine *e, const struct engine_options *o, 
     memset(fixed, 0, sizeof *fixed);
     total->of[BYTES_HEAP] = o->heap_bytes != 0 ? o->heap_bytes : budget_default_heap(o->margin_bytes);
     total->of[BYTES_PINNED] = o->pinned_bytes;
+    fixed->of[BYTES_PINNED] = o->pinned_bytes;
     fixed->of[BYTES_HEAP] = o->queue_most_bytes != 0 ? o->queue_most_bytes : total->of[BYTES_HEAP] / 4;
+    fixed->of[BYTES_HEAP] += o->pinned_bytes;
+    plan_devices(e, total, fixed);
     for (size_t i = 0; i < e->circuit_count; i++) {
         uint64_t *table = &tables[e->circuits[i].table_id % JOB_TABLES_MOST];
         if (*table < e->circuits[i].table_bytes) *table = e->circuits[i].table_bytes;
@@ -333,6 +373,7 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
         task_init(&own);
         own.pool = t->pool;
         const cuzk_status status = c->kind->measure(&own, c, place);
+        for (size_t i = 1; i < e->device_count; i++) c->key_bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE];
         if (status == CUZK_OK) {
             kept++;
             continue;
@@ -353,7 +394,7 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
 
 static cuzk_status open_core(struct engine *e, struct task *t, const struct engine_options *o)
 {
-    const struct place place = { e->backend, e->device };
+    const struct place place = { e->backend, e->devices[0] };
     struct bytes total, fixed;
 
     TRY(measure_circuits(e, t, &place));
@@ -369,6 +410,7 @@ static cuzk_status open_core(struct engine *e, struct task *t, const struct engi
         .watchdog_ns = o->watchdog_ms * MS,
         .cancel_when_alone = o->cancel_when_alone,
         .strikes_most = o->lane_strikes_most,
+        .device_count = (unsigned)e->device_count,
     };
     options.payload_bytes = o->queue_most_bytes != 0 ? o->queue_most_bytes : total.of[BYTES_HEAP] / 4;
     e->job_ttl_ms = o->job_ttl_ms;
@@ -384,18 +426,19 @@ static cuzk_status start_lanes(struct engine *e, struct task *t, const struct en
 
     e->lanes = calloc(e->lane_count, sizeof *e->lanes);
     if (e->lanes == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %u lanes", e->lane_count);
-    e->backend->info(e->device, &info);
     for (uint32_t i = 0; i < e->lane_count; i++) {
         struct lane_thread *l = &e->lanes[i];
+        struct device *device = e->devices[e->core.lanes.lanes[i].device];
+        e->backend->info(device, &info);
         l->index = i;
         l->engine = &e->mailbox;
-        l->place = (struct place){ e->backend, e->device };
+        l->place = (struct place){ e->backend, device };
         l->pool = e->pool;
         l->data_folder = o->data_folder != NULL ? journal_folder(e->journal) : NULL;
         snprintf(l->device_name, sizeof l->device_name, "%s-%u: %.64s", info.backend, info.index, info.name);
         TRY(lane_thread_start(l, t));
     }
-    return loader_start(&e->loader, t, &e->mailbox, e->pool, e->circuit_count);
+    return loader_start(&e->loader, t, &e->mailbox, e->pool, e->circuit_count, e->device_count);
 }
 
 static cuzk_status resume(void *context, struct task *t, struct job *job)
@@ -445,11 +488,11 @@ cuzk_status engine_open(struct engine **out, struct task *t, const struct engine
     TRY(check_options(t, o));
     e = calloc(1, sizeof *e);
     if (e == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for an engine");
-    e->lane_count = o->lane_count != 0 ? o->lane_count : 1;
+    e->lane_count = o->lane_count != 0 ? o->lane_count : o->device_count != 0 ? (uint32_t)o->device_count : 1;
     e->mailbox.event_fd = -1;
     TRY_GOTO(out, mailbox_init(&e->mailbox, t));
     TRY_GOTO(out, copy_circuits(e, t, o));
-    TRY_GOTO(out, open_device(e, t, o));
+    TRY_GOTO(out, open_devices(e, t, o));
     if (o->data_folder != NULL) TRY_GOTO(out, journal_open(&e->journal, t, o->data_folder));
     TRY_GOTO(out, open_core(e, t, o));
     TRY_GOTO(out, start_lanes(e, t, o));
@@ -520,7 +563,7 @@ void engine_close(struct engine *e, uint64_t timeout_ms)
     unload_keys(e);
     if (e->core.act != NULL) core_fini(&e->core);
     journal_close(e->journal);
-    if (e->device != NULL) e->backend->close(e->device);
+    for (size_t i = 0; i < e->device_count; i++) e->backend->close(e->devices[i]);
     pool_destroy(e->pool);
     mailbox_fini(&e->mailbox);
     free_circuits(e);

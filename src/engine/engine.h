@@ -50,14 +50,17 @@ struct engine_options {
     const struct engine_circuit *circuits;
     size_t circuit_count;
 
-    const char *backend; /* "cpu" */
-    unsigned lane_count; /* parts that run at the same time; 0: one */
+    const char *backend;     /* "cpu" */
+    const unsigned *devices; /* their indices; NULL: 0 */
+    size_t device_count;     /* 0: one; at most ENGINE_DEVICES_MOST.  They are taken to be equal: the smallest one's memory counts for each */
+    unsigned lane_count;     /* parts that run at the same time, in turn on each device; 0: one a device */
     unsigned threads;    /* workers that all lanes share; 0: one a usable CPU */
 
     uint64_t
         heap_bytes; /* all that the engine may take of the host; 0: cgroup limit or MemTotal, less margin_bytes */
     uint64_t margin_bytes; /* taken off an automatic budget; ENGINE_DEFAULTS: an eighth of it */
-    uint64_t pinned_bytes; /* of heap_bytes; 0: none (no device lanes) */
+    uint64_t pinned_bytes; /* of heap_bytes, taken at the start for the devices' transfers; 0: none.  For backends with memory of their own */
+    uint64_t device_bytes; /* of each device's memory; 0: all that is free */
 
     unsigned queue_most; /* jobs accepted and not finished; one more is QUEUE_FULL */
     uint64_t
@@ -78,6 +81,7 @@ struct engine_options {
 
     const char *data_folder; /* of the journal and the payloads; NULL: nothing is durable */
 };
+#define ENGINE_DEVICES_MOST 16
 /* What is not set otherwise.  Every number can be lowered for tests. */
 #define ENGINE_DEFAULTS                                                                                    \
     {                                                                                                      \
@@ -211,7 +215,8 @@ struct bytes_view {
 
 struct lane_view {
     enum lane_state state;
-    char device[96]; /* "cpu 0: AMD EPYC ..." */
+    char device[96];       /* "cpu-0: AMD EPYC ..." */
+    unsigned device_index; /* in engine_view.devices */
     char job_id[JOB_ID_BYTES], kind[ENGINE_NAME_BYTES];
     unsigned part, strikes;
     uint64_t busy_ms;
@@ -251,6 +256,8 @@ struct engine_counters {
 struct engine_view {
     uint64_t uptime_ms;
     struct bytes_view heap, pinned, payloads;
+    struct bytes_view devices[ENGINE_DEVICES_MOST]; /* device_count of them; total 0: it works in the host's memory */
+    size_t device_count;
     const struct lane_view *lanes;
     size_t lane_count;
     const struct key_view *keys;

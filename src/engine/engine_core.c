@@ -233,6 +233,7 @@ cuzk_status core_init(struct engine_core *c, struct task *t, const struct core_o
                     (unsigned long long)fixed->of[BYTES_HEAP], (unsigned long long)total->of[BYTES_HEAP]);
     TRY(key_store_init(&c->store, t, circuits, circuit_count));
     TRY(lane_book_init(&c->lanes, t, lane_count, o->strikes_most));
+    for (uint32_t i = 0; o->device_count != 0 && i < lane_count; i++) c->lanes.lanes[i].device = i % o->device_count;
     TRY(queue_init(&c->queue, t, o->queue_most, o->ageing_ns));
     c->carried_parts = calloc(circuit_count + 1, sizeof *c->carried_parts);
     c->resident = calloc(circuit_count + 1, sizeof *c->resident);

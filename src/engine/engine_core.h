@@ -101,6 +101,7 @@ struct core_options {
     uint64_t result_keep_ns, ageing_ns, group_window_ns, evict_idle_ns, watchdog_ns;
     bool cancel_when_alone;
     unsigned strikes_most;
+    unsigned device_count; /* lane i is on device i % device_count; 0: as 1 */
 };
 
 struct engine_core {

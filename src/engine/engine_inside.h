@@ -19,7 +19,8 @@ struct engine {
     struct circuit *circuits;
     size_t circuit_count;
     const struct backend *backend;
-    struct device *device;
+    struct device *devices[ENGINE_DEVICES_MOST];
+    size_t device_count;
     struct pool *pool;
     struct lane_thread *lanes;
     uint32_t lane_count;

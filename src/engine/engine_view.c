@@ -23,6 +23,7 @@ static void view_lane(struct lane_view *out, const struct lane *l, const struct 
 {
     out->state = l->state;
     snprintf(out->device, sizeof out->device, "%s", thread->device_name);
+    out->device_index = l->device;
     out->strikes = lane_strikes(l, now_ns);
     if (l->job == NULL) return;
     memcpy(out->job_id, l->job->id, sizeof out->job_id);
@@ -139,6 +140,8 @@ void engine_view_tell(const struct engine_core *c, const struct lane_thread *thr
     v.kinds = kinds;
     v.heap = account(&c->budget, BYTES_HEAP);
     v.pinned = account(&c->budget, BYTES_PINNED);
+    v.device_count = c->options.device_count;
+    for (size_t i = 0; i < v.device_count; i++) v.devices[i] = account(&c->budget, BYTES_DEVICE + (int)i);
     v.payloads = (struct bytes_view){ c->options.payload_bytes, c->payload_used, c->payload_peak };
     v.counters = c->counters;
     v.journal_broken = c->journal_broken;

@@ -21,3 +21,27 @@ void kind_table(struct circuit *c, const struct groth16_key *key)
     c->table_id = 2 * ((unsigned)key->curve->id - 1) + (unsigned)key->layout;
     c->table_bytes = bytes < TABLE_MOST_BYTES ? bytes : TABLE_MOST_BYTES;
 }
+
+void kind_add_plan(struct circuit *c, const struct groth16_plan *plan)
+{
+    if (plan->backend->reads_host_memory) {
+        c->prove_bytes.of[BYTES_HEAP] += plan->block_bytes;
+    } else {
+        c->prove_bytes.of[BYTES_DEVICE] += plan->block_bytes;
+        c->key_bytes.of[BYTES_DEVICE] += plan->key_bytes;
+    }
+}
+
+cuzk_status kind_check_grant(struct task *t, const struct groth16_plan *plan, uint64_t host_bytes,
+                             const struct bytes *granted)
+{
+    const bool on_host = plan->backend->reads_host_memory;
+    const uint64_t host = host_bytes + (on_host ? plan->block_bytes : 0);
+    uint64_t device = 0; /* granted on the lane's own, the only line that is not 0 */
+
+    for (int i = BYTES_DEVICE; i < BYTES_KINDS; i++) device += granted->of[i];
+    if (host <= granted->of[BYTES_HEAP] && (on_host || plan->block_bytes <= device)) return CUZK_OK;
+    return FAIL(t, CUZK_INTERNAL, "the plan takes %llu bytes of heap and %zu of a device; %llu and %llu are granted",
+                (unsigned long long)host, on_host ? (size_t)0 : plan->block_bytes,
+                (unsigned long long)granted->of[BYTES_HEAP], (unsigned long long)device);
+}

@@ -6,12 +6,13 @@
 #include "backend/backend.h"
 #include "base/span.h"
 #include "engine/budget.h"
-#include "groth16/key.h"
+#include "groth16/prove.h"
 
 #define JOB_PARTS_MOST  256
 #define JOB_TABLES_MOST 8
 
-/* A circuit as configured; immutable while the engine runs. */
+/* A circuit as configured; immutable while the engine runs.  Of bytes on devices only the line BYTES_DEVICE is filled by a kind: that of
+ * whatever device a part runs on; a key is on all of them. */
 struct circuit {
     char *name, *key_path, *r1cs_path; /* r1cs_path NULL: none */
     const struct job_kind *kind;
@@ -52,6 +53,11 @@ void part_output_free(struct part_output *o); /* legal on a zeroed one */
 
 /** The tables of the device that proofs on key use. */
 void kind_table(struct circuit *c, const struct groth16_key *key);
+/** Adds to c what plan takes on its device: the host's memory, or the device's own, for the proof and for the key. */
+void kind_add_plan(struct circuit *c, const struct groth16_plan *plan);
+/** CUZK_INTERNAL unless what is granted covers plan and host_bytes beside it. */
+cuzk_status kind_check_grant(struct task *t, const struct groth16_plan *plan, uint64_t host_bytes,
+                             const struct bytes *granted) MUST_CHECK;
 
 struct job_kind {
     const char *name;

@@ -32,7 +32,7 @@ static cuzk_status circom_measure(struct task *t, struct circuit *c, const struc
     const cuzk_status status = groth16_prove_plan(&plan, t, key, place->backend, place->device);
     if (status == CUZK_OK) {
         c->key_bytes.of[BYTES_HEAP] = key_bytes(key);
-        c->prove_bytes.of[BYTES_HEAP] = plan.block_bytes;
+        kind_add_plan(c, &plan);
         kind_table(c, key);
         c->note = key->variable_count;
     }
@@ -167,9 +167,7 @@ static cuzk_status circom_prove(struct task *t, struct part_output *out, const s
     (void)carry;
     TRY(wtns_parse(&w, t, "the witness", in->payload));
     TRY(groth16_prove_plan(&plan, t, key, place->backend, place->device));
-    if (plan.block_bytes > granted->of[BYTES_HEAP])
-        return FAIL(t, CUZK_INTERNAL, "the plan takes %zu bytes, %llu are granted", plan.block_bytes,
-                    (unsigned long long)granted->of[BYTES_HEAP]);
+    TRY(kind_check_grant(t, &plan, 0, granted));
     TRY(groth16_prove(t, &proof, key, &plan, &w, &timings));
     TRY(public_inputs(t, &inputs, key, &w));
     out->proof_bytes = raw_bytes(key->curve);

@@ -57,7 +57,8 @@ static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct
     c->key_bytes.of[BYTES_HEAP] = key_bytes(&key) + 2 * key.key->variable_count;
     c->carry_bytes.of[BYTES_HEAP] = room.assignment_bytes;
     c->synthesis_bytes.of[BYTES_HEAP] = room.assignment_bytes + c1_bytes_most(shape);
-    c->prove_bytes.of[BYTES_HEAP] = plan.block_bytes + arena_round(room.values_bytes);
+    c->prove_bytes.of[BYTES_HEAP] = arena_round(room.values_bytes);
+    kind_add_plan(c, &plan);
     kind_table(c, key.key);
     c->note = shape->sector_bytes;
 out:
@@ -257,10 +258,7 @@ static cuzk_status porep_prove(struct task *t, struct part_output *out, const st
 
     TRY(groth16_prove_plan(&plan, t, key->key, place->backend, place->device));
     porep_proof_room(&room, &key->binding.circuit.image, pool_width(t->pool));
-    const size_t needed = plan.block_bytes + arena_round(room.values_bytes);
-    if (needed > granted->of[BYTES_HEAP])
-        return FAIL(t, CUZK_INTERNAL, "the plan takes %zu bytes, %llu are granted", needed,
-                    (unsigned long long)granted->of[BYTES_HEAP]);
+    TRY(kind_check_grant(t, &plan, arena_round(room.values_bytes), granted));
     TRY(arena_open(&memory, t, arena_round(room.values_bytes), ARENA_SECRET));
     const cuzk_status status = prove_values(t, out, in, carry, &plan, &memory, room.values_bytes);
     arena_close(&memory);

@@ -10,6 +10,7 @@ enum { LANE_SYNTHESISES = 1, LANE_PROVES = 2 };
 struct lane {
     enum lane_state state;
     unsigned stages; /* what it can do: LANE_ bits */
+    unsigned device; /* whose memory its parts take */
     /* BUSY and STUCK */
     struct job *job;
     unsigned part;

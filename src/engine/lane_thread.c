@@ -182,6 +182,8 @@ static void load(const struct loader *l, struct key_order *o)
     t.tag = c->name;
     e->kind = EVENT_KEY_LOADED;
     cuzk_status status = c->kind->load(&t, &e->loaded, &e->bytes, c);
+    /* A device has its copy from the first proof there on; its room is the key's from now on. */
+    for (size_t i = 0; i < l->device_count; i++) e->bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE + i];
     const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, &c->key_bytes) : -1;
     if (k >= 0) { /* the file has changed since it was measured */
         c->kind->unload(e->loaded);
@@ -215,10 +217,11 @@ static void *loader_main(void *context)
 }
 
 cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
-                         size_t key_count)
+                         size_t key_count, size_t device_count)
 {
     l->engine = engine;
     l->pool = pool;
+    l->device_count = device_count;
     l->of_key = calloc(key_count + 1, sizeof *l->of_key);
     if (l->of_key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the loader's orders");
     cuzk_status status = mailbox_init(&l->orders, t);

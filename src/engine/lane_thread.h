@@ -63,12 +63,13 @@ struct loader {
     bool running;
     struct mailbox orders, *engine;
     struct pool *pool;
+    size_t device_count;
     struct key_order *of_key; /* one a key */
     struct key_order quit;
 };
 
 cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
-                         size_t key_count) MUST_CHECK;
+                         size_t key_count, size_t device_count) MUST_CHECK;
 void loader_order(struct loader *l, size_t index, enum order_kind kind, struct stored_key *key);
 void loader_join(struct loader *l);
 

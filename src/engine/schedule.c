@@ -21,10 +21,14 @@ static const struct bytes no_bytes;
 
 /* -- starting ----------------------------------------------------------------------------------------------------------- */
 
-/* What a stage of a part takes.  A payload that is only on disk is read for the run; only the first stage sees it. */
-static struct bytes stage_bytes(const struct job *j, bool synthesis)
+/* What a stage of a part takes on a lane.  A payload that is only on disk is read for the run; only the first stage sees it. */
+static struct bytes stage_bytes(const struct job *j, bool synthesis, const struct lane *l)
 {
     struct bytes need = synthesis ? j->circuit->synthesis_bytes : j->circuit->prove_bytes;
+    const uint64_t device = need.of[BYTES_DEVICE];
+
+    need.of[BYTES_DEVICE] = 0;
+    need.of[BYTES_DEVICE + l->device] = device;
 
     if (j->payload == NULL && synthesis == j->circuit->kind->has_synthesis)
         need.of[BYTES_HEAP] += j->payload_bytes;
@@ -129,7 +133,7 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
         if (!split_next(j, &c->lanes, lane, now_ns, &part, &synthesis)) continue;
         const bool holds = j->parts[part].state == PART_READY;
         if (*blocked && rank >= *blocked_at && !holds) continue;
-        const struct bytes need = stage_bytes(j, synthesis);
+        const struct bytes need = stage_bytes(j, synthesis, &c->lanes.lanes[lane]);
         struct bytes lasting, reserve;
         struct admit_request r = { .need = &need,
                                    .key = key,
