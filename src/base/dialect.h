@@ -30,7 +30,7 @@
 #if defined(__CUDACC__)
 #define DEV_FN     static __host__ __device__ __forceinline__
 #define DEV_FN_BIG static __host__ __device__ __noinline__
-#elif defined(SANITIZE_ADDRESS) || defined(SANITIZE_THREAD)
+#elif defined(SANITIZE_ADDRESS) || defined(SANITIZE_THREAD) || defined(CUZK_CUDA_EMULATED)
 #define DEV_FN     static inline __attribute__((unused))
 #define DEV_FN_BIG static __attribute__((noinline, unused))
 #else
@@ -40,7 +40,7 @@
 
 #if defined(__CUDACC__)
 #define UNROLL _Pragma("unroll")
-#elif defined(SANITIZE_ADDRESS) || defined(SANITIZE_THREAD)
+#elif defined(SANITIZE_ADDRESS) || defined(SANITIZE_THREAD) || defined(CUZK_CUDA_EMULATED)
 #define UNROLL
 #elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")

@@ -3,9 +3,7 @@
  * Takes  FE, LANES (see xyzz.inc.cuh)   MSM(name)  exported name   MSM_ACC_BLOCKS  resident blocks of 128 threads that the
  * accumulation's registers are fitted to (measured) */
 #include "backend/cuda/msm_kernels.h"
-#if defined(__CUDACC__)
 #include "backend/cuda/launch.h"
-#endif
 #include "backend/cuda/fe_device_names.h"
 #include "backend/cuda/xyzz.inc.cuh"
 
@@ -399,7 +397,6 @@ static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, 
     }
 }
 
-#if defined(__CUDACC__)
 static unsigned blocks_for(uint64_t tasks) { return (unsigned)((tasks + TASKS - 1) / TASKS); }
 
 extern "C" int MSM(accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream)
@@ -453,4 +450,3 @@ extern "C" int MSM(fixed_base)(void *points, const void *table, const void *scal
                                                                                                      (const uint8_t *)scalars, (uint32_t)count);
     return cudaGetLastError();
 }
-#endif
