@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "backend_cases.h"
+#include "image_cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ int main(int argc, char **argv)
     for (size_t i = pattern ? 1 : 0; i < ARRAY_COUNT(arenas); i++) {
         const struct device_options o = { .memory_bytes = arenas[i] };
         failed += backend_cases_run("cuda", MEM_DEVICE, &o, slow);
+        failed += image_cases_run(b, &o, slow);
     }
     return failed;
 }
