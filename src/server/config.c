@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_TEXT, KIND_LIST, KIND_COUNT, KIND_BYTES, KIND_TIME, KIND_TRUTH, KIND_CHOICE, KIND_IGNORED };
+enum kind { KIND_TEXT, KIND_LIST, KIND_NUMBERS, KIND_COUNT, KIND_BYTES, KIND_TIME, KIND_TRUTH, KIND_CHOICE, KIND_IGNORED };
 
 struct row {
     const char *table, *key;
@@ -155,6 +155,26 @@ static cuzk_status set_list(struct config *c, struct task *t, enum config_id id,
     return count <= CONFIG_LIST_MOST ? CUZK_OK : fail_at(t, o, "has more than 256 items", NULL);
 }
 
+static cuzk_status set_numbers(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                               const char *text)
+{
+    TRY(set_list(c, t, id, o, text));
+    const char *at = c->texts[id];
+    for (bool more = *at != '\0'; more;) {
+        char what[128];
+        const size_t bytes = strcspn(at, "\n"), digits = strspn(at, "0123456789");
+        const uint64_t number = strtoull(at, NULL, 10);
+        if (digits != bytes || digits == 0 || digits > 9 || number < rows[id].least || number > rows[id].most) {
+            snprintf(what, sizeof what, "takes whole numbers from %" PRIu64 " to %" PRIu64 ", not '%.*s'",
+                     rows[id].least, rows[id].most, (int)(bytes < 60 ? bytes : 60), at);
+            return fail_at(t, o, what, NULL);
+        }
+        more = at[bytes] == '\n';
+        at += bytes + 1;
+    }
+    return CUZK_OK;
+}
+
 static void warn_ignored(struct config *c, enum config_id id, const struct origin *o)
 {
     if (c->warned[id]) return;
@@ -178,6 +198,8 @@ static cuzk_status set_text(struct config *c, struct task *t, enum config_id id,
         return set_string(t, &c->texts[id], text);
     case KIND_LIST:
         return set_list(c, t, id, o, text);
+    case KIND_NUMBERS:
+        return set_numbers(c, t, id, o, text);
     case KIND_CHOICE:
         return set_choice(c, t, id, o, text);
     case KIND_TRUTH:
@@ -201,6 +223,7 @@ static cuzk_status fail_type(struct task *t, const struct row *row, const struct
 {
     static const char *const takes[] = { [KIND_TEXT] = "a text",
                                          [KIND_LIST] = "a text or an array of texts",
+                                         [KIND_NUMBERS] = "an array of whole numbers",
                                          [KIND_CHOICE] = "a text",
                                          [KIND_TRUTH] = "true or false",
                                          [KIND_IGNORED] = "anything" };
@@ -221,7 +244,16 @@ static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id,
         warn_ignored(c, id, o);
         return CUZK_OK;
     }
-    if (l->kind == TOML_TEXT && row->kind != KIND_TRUTH &&
+    c->given[id] = true;
+    if (l->kind == TOML_WHOLES && row->kind == KIND_NUMBERS) {
+        char joined[TOML_TEXTS_MOST * 21 + 1] = "";
+        size_t bytes = 0;
+        for (size_t i = 0; i < l->whole_count; i++)
+            bytes += (size_t)snprintf(joined + bytes, sizeof joined - bytes, "%s%" PRId64, i ? "\n" : "", l->wholes[i]);
+        return set_numbers(c, t, id, o, joined);
+    }
+    if (l->kind == TOML_TEXTS && l->text_count == 0 && row->kind == KIND_NUMBERS) return set_numbers(c, t, id, o, "");
+    if (l->kind == TOML_TEXT && row->kind != KIND_TRUTH && row->kind != KIND_NUMBERS &&
         (row->kind != KIND_COUNT || !strcmp(l->text, "auto")))
         return set_text(c, t, id, o, l->text);
     if (l->kind == TOML_TRUTH && row->kind == KIND_TRUTH) {
@@ -431,7 +463,9 @@ cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv,
     struct origin o = { .path = NULL };
     snprintf(o.name, sizeof o.name, "%.*s", (int)bytes, word);
     if (!value) return fail_at(t, &o, "needs a value", NULL);
-    return is_circuit ? circuit_flag(c, t, value) : set_text(c, t, (enum config_id)i, &o, value);
+    if (is_circuit) return circuit_flag(c, t, value);
+    c->given[i] = true;
+    return set_text(c, t, (enum config_id)i, &o, value);
 }
 
 const char *config_nearest_flag(const char *word)
@@ -500,9 +534,26 @@ static bool is_filecoin_name(const char *name)
     return false;
 }
 
+/* What is about devices with memory of their own has no effect on the CPU: said, and refused where it would promise something. */
+static cuzk_status check_devices(struct config *c, struct task *t)
+{
+    static const enum config_id keys[] = { CONFIG_DEVICES, CONFIG_GPU_WORKERS, CONFIG_GPU_MEMORY };
+    if (strcmp(c->texts[CONFIG_BACKEND], "cpu")) return CUZK_OK;
+    if (c->numbers[CONFIG_PINNED])
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "memory.pinned is for devices with memory of their own; the backend is cpu");
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
+        const struct row *row = &rows[keys[i]];
+        char text[128];
+        snprintf(text, sizeof text, "%s.%s has no effect: [engine] backend is cpu", row->table, row->key);
+        if (c->given[keys[i]]) c->warn(text);
+    }
+    return CUZK_OK;
+}
+
 cuzk_status config_check(struct config *c, struct task *t)
 {
     char name[128];
+    TRY(check_devices(c, t));
     if (!c->texts[CONFIG_LISTEN][0]) return FAIL(t, CUZK_INVALID_ARGUMENT, "daemon.listen names no address");
     for (size_t i = 0; i < c->circuit_count; i++)
         if (!c->circuits[i].key)
@@ -553,6 +604,11 @@ static void print_value(const struct config *c, FILE *f, size_t i)
         break;
     case KIND_TRUTH:
         fputs(n ? "true" : "false", f);
+        break;
+    case KIND_NUMBERS:
+        fputc('[', f);
+        for (const char *p = text; *p; p++) fputs(*p == '\n' ? ", " : (const char[]){ *p, '\0' }, f);
+        fputc(']', f);
         break;
     case KIND_LIST:
         fputc('[', f);
@@ -605,7 +661,7 @@ void config_print(const struct config *c, FILE *f)
 void config_print_help(FILE *f)
 {
     static const char *const arguments[] = {
-        [KIND_TEXT] = "TEXT", [KIND_LIST] = "LIST",  [KIND_COUNT] = "N",    [KIND_BYTES] = "SIZE",
+        [KIND_TEXT] = "TEXT", [KIND_LIST] = "LIST",  [KIND_NUMBERS] = "N,N", [KIND_COUNT] = "N",    [KIND_BYTES] = "SIZE",
         [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL", [KIND_CHOICE] = "WORD"
     };
     for (size_t i = 0; i < CONFIG_COUNT; i++) {

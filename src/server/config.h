@@ -25,7 +25,8 @@ struct config_circuit {
 
 struct config {
     uint64_t numbers[CONFIG_COUNT]; /* COUNT, BYTES, TIME, TRUTH, and the index of a CHOICE's word */
-    char *texts[CONFIG_COUNT];      /* TEXT; LIST, its items separated by '\n' */
+    char *texts[CONFIG_COUNT];      /* TEXT; LIST and NUMBERS, their items separated by '\n' */
+    bool given[CONFIG_COUNT];       /* in the file or as a flag */
     struct config_circuit circuits[CONFIG_CIRCUITS_MOST];
     size_t circuit_count;
     bool warned[CONFIG_COUNT];      /* each ignored key is named once */

@@ -160,8 +160,31 @@ static cuzk_status mark_preloads(struct engine_circuit *circuits, size_t count, 
     return CUZK_OK;
 }
 
+/* [gpus], for a backend whose devices have memory of their own. */
+static cuzk_status take_devices(struct engine_options *o, struct task *t, unsigned devices[ENGINE_DEVICES_MOST],
+                                const struct config *c)
+{
+    char number[16];
+    if (!strcmp(o->backend, "cpu")) return CUZK_OK;
+    for (; config_item(c, CONFIG_DEVICES, o->device_count, number, sizeof number); o->device_count++) {
+        if (o->device_count == ENGINE_DEVICES_MOST)
+            return FAIL(t, CUZK_INVALID_ARGUMENT, "gpus.devices names more than %d devices", ENGINE_DEVICES_MOST);
+        devices[o->device_count] = (unsigned)strtoul(number, NULL, 10);
+    }
+    if (o->device_count == 0) devices[o->device_count++] = 0;
+    o->devices = devices;
+    if (c->numbers[CONFIG_GPU_WORKERS])
+        o->lane_count = (unsigned)(c->numbers[CONFIG_GPU_WORKERS] * o->device_count);
+    else if (o->lane_count < o->device_count)
+        o->lane_count = (unsigned)o->device_count;
+    o->device_bytes = c->numbers[CONFIG_GPU_MEMORY];
+    o->pinned_bytes = c->numbers[CONFIG_PINNED];
+    return CUZK_OK;
+}
+
 static cuzk_status open_engine(struct engine **out, struct task *t, const struct config *c)
 {
+    unsigned devices[ENGINE_DEVICES_MOST];
     static struct engine_circuit circuits[CONFIG_CIRCUITS_MOST + ENGINE_FOUND_MOST];
     struct engine_options o = ENGINE_DEFAULTS;
     o.circuit_count = c->circuit_count;
@@ -171,6 +194,7 @@ static cuzk_status open_engine(struct engine **out, struct task *t, const struct
     o.circuits = circuits;
     o.backend = c->texts[CONFIG_BACKEND];
     o.lane_count = (unsigned)c->numbers[CONFIG_LANES];
+    TRY(take_devices(&o, t, devices, c));
     o.threads = (unsigned)c->numbers[CONFIG_THREADS];
     o.heap_bytes = c->numbers[CONFIG_BUDGET];
     if (c->numbers[CONFIG_MARGIN]) o.margin_bytes = c->numbers[CONFIG_MARGIN];

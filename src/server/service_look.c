@@ -51,6 +51,8 @@ static void put_lanes(struct lists *l, const struct engine_view *v)
         to->ordinal = (uint32_t)i;
         to->name = service_text(from->device);
         to->state = service_text(lane_state_name(from->state));
+        to->vram_total_bytes = v->devices[from->device_index].total;
+        to->vram_free_bytes = v->devices[from->device_index].total - v->devices[from->device_index].used;
         if (from->state != LANE_BUSY && from->state != LANE_STUCK) continue;
         to->current_job_id = service_text(from->job_id);
         to->current_proof_kind = service_text(from->kind);
@@ -179,6 +181,19 @@ static void put_metric(FILE *f, const char *name, const char *type, const char *
     fprintf(f, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name, help, name, type, name, value);
 }
 
+/* Devices with memory of their own. */
+static void put_devices(FILE *f, const struct engine_view *v)
+{
+    static const char *const names[] = { "cuzk_device_memory_bytes", "cuzk_device_memory_limit_bytes" },
+                      *const help[] = { "of a device's memory, taken", "a device's memory" };
+    for (size_t k = 0; k < ARRAY_COUNT(names) && v->device_count && v->devices[0].total; k++) {
+        fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", names[k], help[k], names[k]);
+        for (size_t i = 0; i < v->device_count; i++)
+            fprintf(f, "%s{device=\"%zu\"} %" PRIu64 "\n", names[k], i,
+                    k == 0 ? v->devices[i].used : v->devices[i].total);
+    }
+}
+
 static void put_kinds(FILE *f, const struct engine_view *v)
 {
     fputs("# HELP cuzk_proofs_completed proofs made, by kind\n# TYPE cuzk_proofs_completed counter\n", f);
@@ -250,6 +265,7 @@ static void put_metrics(FILE *f, const struct engine_view *v)
     };
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         put_metric(f, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+    put_devices(f, v);
     put_kinds(f, v);
     fprintf(f,
             "# HELP cuzk_proof_duration_seconds time that lanes spent on proving, all parts of finished jobs "

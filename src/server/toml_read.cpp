@@ -37,13 +37,18 @@ const char *kind_name(const toml::node &n)
 void fill_array(struct toml_leaf &l, const toml::array &a)
 {
     l.kind = TOML_OTHER;
-    l.text_count = 0;
+    l.text_count = l.whole_count = 0;
     if (a.size() > TOML_TEXTS_MOST) return;
     for (const toml::node &n : a) {
-        if (!n.is_string()) return;
-        l.texts[l.text_count++] = n.as_string()->get().c_str();
+        if (n.is_string())
+            l.texts[l.text_count++] = n.as_string()->get().c_str();
+        else if (n.is_integer())
+            l.wholes[l.whole_count++] = n.as_integer()->get();
     }
-    l.kind = TOML_TEXTS;
+    if (l.text_count == a.size())
+        l.kind = TOML_TEXTS;
+    else if (l.whole_count == a.size())
+        l.kind = TOML_WHOLES;
 }
 
 bool visit(walk &w, const toml::node &n, unsigned line)

@@ -13,7 +13,7 @@ extern "C" {
 #define TOML_DEPTH_MOST 8
 #define TOML_TEXTS_MOST 256
 
-enum toml_kind { TOML_TEXT, TOML_WHOLE, TOML_TRUTH, TOML_TEXTS, TOML_OTHER };
+enum toml_kind { TOML_TEXT, TOML_WHOLE, TOML_TRUTH, TOML_TEXTS, TOML_WHOLES, TOML_OTHER };
 
 /* A key and its value; all of it lives until the callback returns. */
 struct toml_leaf {
@@ -25,8 +25,10 @@ struct toml_leaf {
     const char *text;      /* TOML_TEXT; up to its first NUL */
     int64_t whole;
     bool truth;
-    const char *texts[TOML_TEXTS_MOST]; /* TOML_TEXTS: an array that holds texts only */
+    const char *texts[TOML_TEXTS_MOST]; /* TOML_TEXTS: an array that holds texts only, or nothing */
     size_t text_count;
+    int64_t wholes[TOML_TEXTS_MOST]; /* TOML_WHOLES: one that holds whole numbers only, at least one */
+    size_t whole_count;
 };
 
 /** Calls leaf for every key in the order of the tables, until it returns false.

@@ -1,11 +1,11 @@
 // cuzkd with its real engine, and the commands of cuzk that speak to it: configuration, proofs, durability, the end.
 //
-//   node test_daemon.mjs CUZKD CUZK [CASE...]     both in one folder, cuzk-client beside them
+//   node test_daemon.mjs CUZKD CUZK CUZKD_FAULT [CASE...]     the first two in one folder, cuzk-client beside them
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { Daemon, assert, at, call, commands, env, makeCircuit, refused, run, test, until } from './client.mjs'
 
-const [cuzkd, cuzk] = process.argv.slice(2)
+const [cuzkd, cuzk, cuzkdFault] = process.argv.slice(2)
 const { tool, good } = commands(cuzk)
 const file = (name, text) => (fs.writeFileSync(at(name), text), at(name))
 
@@ -154,7 +154,7 @@ level = "info"
 format = "json"
 `)
   assert.equal(p.code, 0, p.err)
-  for (const key of ['daemon.status_listen', 'srs.param_cache', 'gpus.devices', 'gpus.gpu_threads', 'gpus.affinity.0', 'scheduler.sort_by_type', 'pipeline.enabled'])
+  for (const key of ['daemon.status_listen', 'gpus.devices', 'gpus.gpu_workers_per_device', 'gpus.gpu_threads', 'gpus.affinity.0', 'scheduler.sort_by_type', 'pipeline.enabled'])
     assert.equal(p.err.split(`${key} has no effect`).length, 2, `${key}: ${p.err}`)
   assert.doesNotMatch(p.err, /affinity\.1/)
   assert.match(p.out, /listen = \["unix:\/\/\/run\/curio\/cuzk\.sock"\]/)
@@ -170,6 +170,49 @@ test('what --check-config prints means the same', async () => {
   assert.match(p.out, /"x" = \{ key = "\/k\.zkey", preload = true \}/)
   assert.match(p.out, /total_budget = 1073741824/)
   assert.match(p.out, /ttl = "7200000ms"/)
+})
+
+test('devices: their list, their lanes; what is about them has no effect on the CPU, or is refused', async () => {
+  const p = checked('[engine]\nbackend = "cuda"\n[gpus]\ndevices = [0, 3]\ngpu_workers_per_device = 2\nmemory = "8GiB"\n[memory]\npinned = "1GiB"\n')
+  assert.equal(p.code, 0, p.err)
+  assert.match(p.out, /devices = \[0, 3\]\ngpu_workers_per_device = 2\nmemory = 8589934592\n/)
+  assert.equal(checked(p.out).out, p.out)
+  assert.match(checked('', '--gpus.devices', '1,2').err, /gpus\.devices has no effect: \[engine\] backend is cpu/)
+  wrong(/memory\.pinned is for devices/, '[memory]\npinned = "1GiB"\n')
+  wrong(/line 2: gpus\.devices takes whole numbers from 0 to 63, not '64'/, '[gpus]\ndevices = [64]\n')
+  wrong(/line 2: gpus\.devices takes whole numbers .* not '-1'/, '[gpus]\ndevices = [-1]\n')
+  wrong(/line 2: gpus\.devices takes an array of whole numbers, not an array/, '[gpus]\ndevices = [1, "a"]\n')
+  wrong(/line 2: gpus\.devices takes an array of whole numbers, not a text/, '[gpus]\ndevices = "1"\n')
+  wrong(/--gpus\.devices takes whole numbers/, '', '--gpus.devices', '1,')
+  const none = new Daemon(cuzkd, [...circuits, '--backend', 'abacus'], { env })
+  await none.ended
+  assert.equal(none.exit.code, 6)
+  assert.match(none.log, /backend abacus is not in this build/)
+})
+
+test('GetStatus and GetMetrics show devices that have memory of their own, the pinned reserve, keys and queues', async () => {
+  const e = await new Daemon(cuzkdFault, [...circuits, '--backend', 'blind', '--gpus.devices', '0,0', '--gpus.gpu_workers_per_device', '2', '--gpus.memory', '64MiB',
+    '--memory.pinned', '2MiB', '--memory', '2GiB'], { env }).ready()
+  const before = await call(e.client, 'GetStatus', {})
+  assert.equal(before.gpus.length, 4)
+  for (const g of before.gpus) assert.deepEqual([g.vram_total_bytes, g.vram_free_bytes], [2 ** 26, 2 ** 26])
+  assert.deepEqual([before.pinned_memory_bytes, before.pinned_memory_limit_bytes], [2 ** 21, 2 ** 21])
+  assert.deepEqual(before.loaded_srs.map(k => [k.circuit_id, k.tier, k.size_bytes, k.ref_count]), [['a', 'COLD', 0, 0], ['b', 'COLD', 0, 0]])
+  const { result } = await call(e.client, 'Prove', { submit: { circuit: 'a', witness: witness('a') } })
+  verify('a', result.result_json)
+  const after = await call(e.client, 'GetStatus', {})
+  const [a] = after.loaded_srs
+  assert.deepEqual([a.circuit_id, a.tier, a.ref_count], ['a', 'HOT', 0])
+  for (const g of after.gpus) assert.ok(g.vram_free_bytes < 2 ** 26 && g.vram_free_bytes > 2 ** 26 - a.size_bytes)
+  assert.ok(after.memory_bytes > before.memory_bytes && after.memory_bytes < after.memory_limit_bytes)
+  assert.equal(after.total_proofs_completed, 1)
+  assert.deepEqual(after.queues.map(q => [q.proof_kind, q.pending, q.in_progress]), [['circom', 0, 0]])
+  const { prometheus_text } = await call(e.client, 'GetMetrics', {})
+  assert.match(prometheus_text, /^cuzk_device_memory_limit_bytes\{device="1"\} 67108864$/m)
+  assert.ok(Number(/^cuzk_device_memory_bytes\{device="1"\} (\d+)$/m.exec(prometheus_text)[1]) > 0)
+  assert.ok((await call(e.client, 'EvictSRS', { circuit_id: 'a' })).was_loaded)
+  for (const g of (await call(e.client, 'GetStatus', {})).gpus) assert.equal(g.vram_free_bytes, 2 ** 26)
+  await e.stop()
 })
 
 test('unknown keys, wrong types and ranges are errors with their line', async () => {
