@@ -6,6 +6,9 @@
 
 #define MSM_MAX_COUNT ((uint64_t)1 << 30) /* points: an index and a sign share 32 bits */
 
+/* How entries are added into buckets on CUDA; the CPU's additions are affine always. */
+enum msm_accumulation { MSM_ANY, MSM_XYZZ, MSM_AFFINE };
+
 struct msm_plan {
     const struct curve *curve;
     enum group_id group;
@@ -17,6 +20,7 @@ struct msm_plan {
     uint64_t block_count;   /* point blocks that run as tasks of their own */
     uint32_t chunk_entries; /* CPU: points that one batch of additions reads, at least 2 */
     unsigned thread_count;
+    enum msm_accumulation accumulation; /* CUDA */
     size_t workspace_bytes; /* heap (CPU) or device bytes of one run */
     double additions;       /* cost model: point additions */
 };

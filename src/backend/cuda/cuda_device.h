@@ -28,6 +28,7 @@ struct device {
     size_t pinned_bytes;
     pthread_mutex_t lock;       /* of the two lists */
     struct block_list arena_list, pinned_list;
+    enum msm_accumulation msm_accumulation; /* MSM_ANY: the planner chooses; otherwise what tests and benches want of every plan */
 };
 
 /* What stream_sync still has to do on the host for an operation: combine the windows of an MSM. */

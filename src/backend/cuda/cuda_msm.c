@@ -18,14 +18,24 @@ enum {
 
 struct group_kernels {
     int (*accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+    int (*accumulate_affine)(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
     int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
     int (*fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+    unsigned affine_blocks; /* an SM holds at once */
+    uint64_t affine_from;   /* points from which affine additions are chosen by themselves */
 };
 
-#define KERNELS(name) { msm_##name##_accumulate, msm_##name##_reduce, msm_##name##_fixed_base }
+/* The one place where affine accumulation is switched on: the least count of points, by group.  NEVER until it has been measured to win
+ * there (bench_device, groups affine381, affine381g2, affinebn). */
+#define NEVER UINT64_MAX
+#define KERNELS(name, upper, from) \
+    { msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, msm_##name##_fixed_base, MSM_##upper##_AFFINE_BLOCKS, from }
 static const struct group_kernels *kernels_of(const struct curve *c, enum group_id g)
 {
-    static const struct group_kernels list[2][2] = { { KERNELS(bn254_g1), KERNELS(bn254_g2) }, { KERNELS(bls12_381_g1), KERNELS(bls12_381_g2) } };
+    static const struct group_kernels list[2][2] = {
+        { KERNELS(bn254_g1, BN254_G1, NEVER), KERNELS(bn254_g2, BN254_G2, NEVER) },
+        { KERNELS(bls12_381_g1, BLS12_381_G1, NEVER), KERNELS(bls12_381_g2, BLS12_381_G2, NEVER) },
+    };
     return &list[c->id == CURVE_BLS12_381][g];
 }
 
@@ -38,10 +48,19 @@ struct shape {
     uint32_t per_group;         /* windows sorted together */
     uint64_t bucket_count;      /* of all windows */
     uint32_t part_max;          /* partitions of a group at most */
+    bool affine;                /* accumulation by affine additions */
+    uint32_t affine_threads, affine_steps;
     struct msm_reduction reduction;
     uint32_t item_log2;         /* items of a narrow window after the reduction's levels: 2^item_log2 */
-    size_t xyzz_bytes, bucket_bytes, reduce_bytes, group_bytes;
+    size_t aff_bytes, xyzz_bytes, bucket_bytes, reduce_bytes, group_bytes;
 };
+
+static uint64_t root(uint64_t n)
+{
+    uint64_t r = 0;
+    while ((r + 1) * (r + 1) <= n) r++;
+    return r;
+}
 
 static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t first)
 {
@@ -60,44 +79,64 @@ static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t
     g.low_bits = w - 1 < LOW_BITS ? w - 1 : w - 1 > LOW_BITS + 11 ? w - 1 - 11 : LOW_BITS; /* at most 2^11 partitions, 2^12 of a wide window */
     g.part_count = g.bucket_count >> g.low_bits;
     g.count = (uint32_t)count;
-    /* a piece: eight times the mean load of a narrow bucket, and few enough that every load has a place in the order */
-    const uint64_t mean = count >> (w - 1), entries = count * (end - first);
-    const uint64_t piece = 8 * mean < 64 ? 64 : 8 * mean > MSM_LOADS - 1 ? MSM_LOADS - 1 : 8 * mean;
+    /* a piece: eight times the mean load of a narrow bucket, and few enough that every load has a place in the order.  Affine additions
+     * go in step through all tasks, so there it is a load that no bucket of random scalars reaches. */
+    const uint64_t mean = count >> (w - 1), entries = count * (end - first), wanted = s->affine ? mean + 8 * root(mean) : 8 * mean;
+    const uint64_t piece = wanted < 64 ? 64 : wanted > MSM_LOADS - 2 ? MSM_LOADS - 2 : wanted;
     g.piece = (uint32_t)piece;
     g.piece_max = (uint32_t)(2 * entries / piece + 1);
     return g;
 }
 
-/* Carves the arrays of one group out of base (NULL: only counts).  Returns the bytes. */
-static size_t group_carve(struct msm_sort *s, const struct msm_group *g, uint8_t *base)
+/* Carves the arrays of one group out of base (NULL: only counts).  Returns the bytes.  What accumulation by affine additions needs lies
+ * over what only the sort needs. */
+static size_t group_carve(struct msm_sort *s, struct msm_affine *a, const struct shape *shape, const struct msm_group *g, uint8_t *base)
 {
-    const uint64_t entries = (uint64_t)g->count * (g->end - g->first);
+    const uint64_t entries = (uint64_t)g->count * (g->end - g->first), tasks = (uint64_t)g->bucket_count + g->piece_max;
+    const size_t run_bytes = shape->affine_threads * (shape->aff_bytes / 2);
     size_t at = 0;
     s->chunk_max = (uint32_t)(entries / MSM_CHUNK + entries / MSM_BIG_PART + 1);
-#define CARVE(field, elements)                                                                                          \
-    s->field = base ? (void *)(base + at) : NULL;                                                                       \
-    at += ((size_t)(elements) * sizeof *s->field + 255) & ~(size_t)255
+#define CARVE_BYTES(field, bytes)                  \
+    field = base ? (void *)(base + at) : NULL;     \
+    at += ((size_t)(bytes) + 255) & ~(size_t)255
+#define CARVE(field, elements) CARVE_BYTES(s->field, (size_t)(elements) * sizeof *s->field)
     CARVE(counters, COUNTER_COUNT);
+    CARVE(list, entries);
+    CARVE(bucket_start, g->bucket_count + 1);
+    CARVE(load_cursor, MSM_LOADS);
+    CARVE(order, tasks);
+    CARVE(pieces, g->piece_max);
+    CARVE(heavy, g->piece_max);
+    const size_t both = at;
     CARVE(digits, entries);
     CARVE(part_start, g->part_count + 1);
     CARVE(part_cursor, g->part_count);
     CARVE(entry_point, entries);
     CARVE(entry_low, entries);
-    CARVE(list, entries);
-    CARVE(bucket_start, g->bucket_count + 1);
     CARVE(chunks, s->chunk_max);
     CARVE(chunk_cursor, g->bucket_count);
-    CARVE(load_cursor, MSM_LOADS);
-    CARVE(order, g->bucket_count + g->piece_max);
-    CARVE(pieces, g->piece_max);
-    CARVE(heavy, g->piece_max);
+    if (!shape->affine) return at;
+    const size_t sort_end = at;
+    at = both;
+    CARVE_BYTES(a->tiles, (tasks + 31) / 32 * 32 * MSM_AFFINE_TASK_BYTES(shape->aff_bytes));
+    CARVE_BYTES(a->entry, tasks * sizeof *a->entry);
+    CARVE_BYTES(a->range, tasks * sizeof *a->range);
+    CARVE_BYTES(a->late, tasks * sizeof *a->late);
+    for (int set = 0; set < 2; set++) {
+        CARVE_BYTES(a->runs[set], run_bytes);
+        CARVE_BYTES(a->before[set], run_bytes);
+    }
 #undef CARVE
-    return at;
+#undef CARVE_BYTES
+    a->threads = shape->affine_threads;
+    a->steps = shape->affine_steps;
+    return at > sort_end ? at : sort_end;
 }
 
 static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
 
-static void shape_of(struct shape *s, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, uint32_t windows, uint32_t groups)
+static void shape_of(struct shape *s, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, uint32_t windows, uint32_t groups,
+                     enum msm_accumulation accumulation)
 {
     memset(s, 0, sizeof *s);
     s->scalar_bits = c->fr.bits; /* |s| <= r / 2 < 2^(bits - 1), and a bit for the digits' signs */
@@ -106,7 +145,15 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     s->windows.narrow = windows * (s->windows.width + 1) - s->scalar_bits;
     s->per_group = (windows + groups - 1) / groups;
     s->bucket_count = ((uint64_t)s->windows.narrow + 2 * (windows - s->windows.narrow)) << (s->windows.width - 1);
-    s->xyzz_bytes = 2 * c->group[g]->aff_bytes;
+    s->aff_bytes = c->group[g]->aff_bytes;
+    s->xyzz_bytes = 2 * s->aff_bytes;
+    if (accumulation == MSM_AFFINE) {
+        /* all but one bucket in two hundred of a narrow window are done after the steps */
+        const uint64_t mean = count >> (s->windows.width - 1), steps = mean + (5 * root(mean) + 1) / 2;
+        s->affine = true;
+        s->affine_threads = (d->sm_count * kernels_of(c, g)->affine_blocks - MSM_AFFINE_INVERTERS) * (128 / (g == GROUP_G2 ? 2 : 1));
+        s->affine_steps = (uint32_t)(steps < 1 ? 1 : steps > MSM_LOADS - 3 ? MSM_LOADS - 3 : steps);
+    }
     struct msm_reduction *r = &s->reduction;
     while (r->seg_log2 < 6 && (s->bucket_count >> (r->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && r->seg_log2 + 2 < s->windows.width)
         r->seg_log2++;
@@ -121,8 +168,9 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     s->reduce_bytes = round_up((4 * (s->bucket_count >> r->seg_log2) + (uint64_t)r->jobs * (r->parts + 1)) * s->xyzz_bytes) + round_up(r->jobs * c->group[g]->jac_bytes);
     for (uint32_t first = 0; first < windows; first += s->per_group) {
         struct msm_sort arrays;
+        struct msm_affine affine;
         const struct msm_group group = group_of(s, count, first);
-        const size_t bytes = group_carve(&arrays, &group, NULL) + round_up(group.piece_max * s->xyzz_bytes);
+        const size_t bytes = group_carve(&arrays, &affine, s, &group, NULL) + round_up(group.piece_max * s->xyzz_bytes);
         if (bytes > s->group_bytes) s->group_bytes = bytes;
         if (group.part_count > s->part_max) s->part_max = group.part_count;
     }
@@ -145,16 +193,18 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
     out->count = count;
     out->scalar_bits = c->fr.bits;
     out->thread_count = 1;
+    out->accumulation = d->msm_accumulation == MSM_ANY ? (count >= kernels_of(c, g)->affine_from ? MSM_AFFINE : MSM_XYZZ) : d->msm_accumulation;
     double best = 0;
     for (uint32_t windows = c->fr.bits / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
-            shape_of(&s, d, c, g, count, windows, groups);
+            shape_of(&s, d, c, g, count, windows, groups, out->accumulation);
             if (s.part_max > MSM_PARTS_MAX || 4 * s.part_max > d->shared_bytes) continue; /* their counters are in shared memory */
             if (shape_bytes(&s) > limit) continue;
             /* a mixed addition is 1; the reduction's two additions a bucket cost 1.45 each and reach three quarters of the speed;
              * a group costs some launches, and a bucket its share of the ordering */
-            const double cost = (double)count * windows + 4.2 * (double)s.bucket_count + 2e5 * groups;
+            double cost = (double)count * windows + 4.2 * (double)s.bucket_count + 2e5 * groups;
+            if (s.affine) cost -= 0.22 * (double)count * windows; /* 3.06 against 3.94 G additions a second on BLS12-381 */
             if (best == 0 || cost < best) {
                 best = cost;
                 out->window_count = windows;
@@ -217,16 +267,18 @@ cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p,
     TRY(task_poll(t)); /* from here on everything is enqueued: a caller may give the buffers back only after a sync */
     TRY(cuda_enter(t, d));
 
-    shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, (uint32_t)p->block_count);
+    shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, (uint32_t)p->block_count, p->accumulation);
     const struct msm_recode recode = recode_of(p->curve, &shape.windows);
     uint8_t *const shared = ws + shape.bucket_bytes;
     const size_t result_bytes = shape.reduction.jobs * group->jac_bytes;
     for (uint32_t first = 0; first < p->window_count; first += shape.per_group) {
         struct msm_sort sort;
+        struct msm_affine affine;
         const struct msm_group g = group_of(&shape, p->count, first);
-        const size_t carved = group_carve(&sort, &g, shared);
+        uint8_t *const buckets = ws + g.bucket_first * shape.xyzz_bytes, *const piece_sums = shared + group_carve(&sort, &affine, &shape, &g, shared);
         CU(t, msm_launch_sort(&g, &recode, &sort, sc, (const uint32_t *)(const void *)list, d->sm_count, s->handle));
-        CU(t, k->accumulate(ws + g.bucket_first * shape.xyzz_bytes, shared + carved, pts, &g, &sort, s->handle));
+        if (shape.affine) CU(t, k->accumulate_affine(buckets, piece_sums, pts, &sort, &affine, s->handle));
+        else CU(t, k->accumulate(buckets, piece_sums, pts, &g, &sort, s->handle));
         if (first == 0) CU(t, cudaMemcpyAsync(result + CUDA_RESULT_BYTES - COUNTER_COUNT * 4, sort.counters, COUNTER_COUNT * 4, cudaMemcpyDeviceToHost, s->handle));
     }
     uint8_t *const jacobian = shared, *const scratch = shared + round_up(result_bytes);
@@ -255,7 +307,7 @@ cuzk_status cuda_msm_finish(struct task *t, const struct device *d, const struct
     if (counters[COUNTER_NOT_CANONICAL] != 0)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "%u scalars of an MSM are not below the group's order", counters[COUNTER_NOT_CANONICAL]);
     struct shape shape;
-    shape_of(&shape, d, c, p->plan.group, p->plan.count, p->plan.window_count, (uint32_t)p->plan.block_count);
+    shape_of(&shape, d, c, p->plan.group, p->plan.count, p->plan.window_count, (uint32_t)p->plan.block_count, p->plan.accumulation);
     const unsigned shift = shape.reduction.seg_log2 + MSM_REDUCE_EACH_LOG2 * shape.reduction.levels;
     struct g_jac sum;
     group->jac_set_inf(&sum);

@@ -342,27 +342,7 @@ DEV_FN void fe_canon(fe_t *a)
     fe_canon_once(a);
 }
 
-/* r = a^(p-2), 0 for 0; a canonical or below 2p where 4p < R.  Not inlined: one copy a kernel. */
-DEV_FN_BIG void fe_inv(fe_t *r, const fe_t *a)
-{
-    FE_CONSTANTS;
-    fe_t acc, base = *a;
-    fe_canon(&base);
-    fe_set_one(&acc);
-    uint32_t borrow = 2;
-    uint32_t e[NL];
-    for (int i = 0; i < NL; i++) { /* p - 2 */
-        e[i] = K.p[i] - borrow;
-        borrow = K.p[i] < borrow;
-    }
-    NOT_UNROLLED
-    for (int i = 32 * NL - 1; i >= 0; i--) {
-        if (K.low_is_one()) fe_canon(&acc);
-        fe_mul(&acc, &acc, &acc);
-        if ((e[i >> 5] >> (i & 31)) & 1) fe_mul(&acc, &base, &acc);
-    }
-    *r = acc;
-}
+#include "backend/cuda/fe_inverse.inc.h"
 
 #if defined(__CUDACC__) || defined(CUZK_CUDA_EMULATED)
 /* 16-byte words of memory, `stride` of them apart; the address must be 16-byte aligned. */

@@ -14,5 +14,6 @@
 #define LANES 2
 #define MSM_ACC_BLOCKS 2
 #define MSM_REDUCE_BLOCKS 2
+#define MSM_AFFINE_BLOCKS MSM_BLS12_381_G2_AFFINE_BLOCKS
 #define MSM(name) msm_bls12_381_g2_##name
 #include "backend/cuda/msm_curve.inc.cuh"

@@ -14,5 +14,6 @@
 #define LANES 2
 #define MSM_ACC_BLOCKS 3
 #define MSM_REDUCE_BLOCKS 3
+#define MSM_AFFINE_BLOCKS MSM_BN254_G2_AFFINE_BLOCKS
 #define MSM(name) msm_bn254_g2_##name
 #include "backend/cuda/msm_curve.inc.cuh"

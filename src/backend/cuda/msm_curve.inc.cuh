@@ -1,7 +1,7 @@
 /* The MSM's point kernels for one group of one curve: accumulation into buckets, reduction to one point a window, fixed base.
  *
- * Takes  FE, LANES (see xyzz.inc.cuh)   MSM(name)  exported name   MSM_ACC_BLOCKS  resident blocks of 128 threads that the
- * accumulation's registers are fitted to (measured) */
+ * Takes  FE, LANES (see xyzz.inc.cuh)   MSM(name)  exported name   MSM_ACC_BLOCKS, MSM_REDUCE_BLOCKS, MSM_AFFINE_BLOCKS  resident
+ * blocks of 128 threads that the kernels' registers are fitted to (the first two measured) */
 #include "backend/cuda/msm_kernels.h"
 #include "backend/cuda/launch.h"
 #include "backend/cuda/fe_device_names.h"
@@ -47,39 +47,44 @@ static __device__ __forceinline__ void rare_add(struct xyzz *s, const fe_t *x, c
 }
 
 /* Entries [i, end) of `list` summed, 8 M + 2 S each, the last two products with one reduction.  The next point is loaded into
- * registers as soon as its predecessor is consumed.  An infinite sum has X = 0, so that it shows as equal x.
+ * registers as soon as its predecessor is consumed.  An infinite sum has X = 0, so that it shows as equal x.  resume: onto what is
+ * at `to` already.
  * With two lanes a point a warp runs to its longest list; a pair whose list has ended stores its sum and goes on with numbers that
  * nobody reads. */
-static __device__ __forceinline__ void list_sum(uint8_t *to, const uint8_t *points, const uint32_t *list, uint32_t i, const uint32_t end)
+static __device__ __forceinline__ void list_sum(uint8_t *to, const uint8_t *points, const uint32_t *list, uint32_t i, const uint32_t end,
+                                                const bool resume)
 {
     struct xyzz s;
     fe_t x, y;
     uint32_t next = 0;
     xyzz_set_inf(&s);
+    if (resume && to) xyzz_read(&s, to);
     if (i < end) next = list[i];
-    else if (to) xyzz_write(to, &s);
+    else if (to && !resume) xyzz_write(to, &s);
     uint32_t rounds = end - i;
 #if LANES == 2
     rounds = __reduce_max_sync(0xffffffffu, rounds);
 #endif
     if (rounds == 0) return;
-    point_fetch(&x, &y, points, next);
-    const bool first_inf = point_is_inf(&x, &y);
-    fe_cneg(&y, &y, next >> 31); /* 2p for 0, so only after the test */
-    if (!first_inf) {
-        s.x = x;
-        s.y = y;
-        fe_set_one(&s.zz);
-        fe_set_one(&s.zzz);
-    }
-    if (i < end) {
-        if (++i < end) next = list[i];
-        else xyzz_write(to, &s);
+    if (!resume) {
+        point_fetch(&x, &y, points, next);
+        const bool first_inf = point_is_inf(&x, &y);
+        fe_cneg(&y, &y, next >> 31); /* 2p for 0, so only after the test */
+        if (!first_inf) {
+            s.x = x;
+            s.y = y;
+            fe_set_one(&s.zz);
+            fe_set_one(&s.zzz);
+        }
+        if (i < end) {
+            if (++i < end) next = list[i];
+            else xyzz_write(to, &s);
+        }
     }
     point_fetch(&x, &y, points, next);
 #if LANES == 2
     NOT_UNROLLED
-    for (uint32_t k = 1; k < rounds; k++) {
+    for (uint32_t k = resume ? 0 : 1; k < rounds; k++) {
         const bool live = i < end;
 #else
     NOT_UNROLLED
@@ -144,8 +149,10 @@ static __global__ void __launch_bounds__(THREADS, MSM_ACC_BLOCKS) k_accumulate(u
             to = buckets + (size_t)id * XYZZ_BYTES;
         }
     }
-    list_sum(to, points, s.list, start, end);
+    list_sum(to, points, s.list, start, end, false);
 }
+
+#include "backend/cuda/msm_affine.inc.cuh"
 
 /* One block a heavy bucket: the sum of its pieces. */
 static __global__ void __launch_bounds__(THREADS) k_join_pieces(uint8_t *buckets, uint8_t *piece_sums, struct msm_sort s)
@@ -399,14 +406,36 @@ static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, 
 
 static unsigned blocks_for(uint64_t tasks) { return (unsigned)((tasks + TASKS - 1) / TASKS); }
 
+static int join_pieces(void *buckets, void *piece_sums, const struct msm_sort *s, void *stream)
+{
+    LAUNCH(k_join_pieces, 1024, THREADS, 0, stream)((uint8_t *)buckets, (uint8_t *)piece_sums, *s);
+    return cudaGetLastError();
+}
+
 extern "C" int MSM(accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream)
 {
     LAUNCH(k_accumulate, blocks_for((uint64_t)g->bucket_count + g->piece_max), THREADS, 0, stream)((uint8_t *)buckets, (uint8_t *)piece_sums,
-                                                                                                         (const uint8_t *)points, *s);
+                                                                                                 (const uint8_t *)points, *s);
     const int e = cudaGetLastError();
-    if (e) return e;
-    LAUNCH(k_join_pieces, 1024, THREADS, 0, stream)((uint8_t *)buckets, (uint8_t *)piece_sums, *s);
-    return cudaGetLastError();
+    return e ? e : join_pieces(buckets, piece_sums, s, stream);
+}
+
+extern "C" int MSM(accumulate_affine)(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream)
+{
+    uint8_t *const b = (uint8_t *)buckets, *const pieces = (uint8_t *)piece_sums;
+    const uint8_t *const pts = (const uint8_t *)points;
+    const unsigned grid = MSM_AFFINE_INVERTERS + blocks_for(a->threads);
+    int e;
+    for (uint32_t step = 0; step <= a->steps; step++)
+        for (uint32_t set = 0; set < 2; set++) {
+            const uint32_t invert = set == 0 ? step : step < a->steps ? step + 1 : 0;
+            if (step == 0) LAUNCH((k_affine<true>), grid, THREADS, 0, stream)(b, pieces, pts, *s, *a, set, step, invert);
+            else LAUNCH((k_affine<false>), grid, THREADS, 0, stream)(b, pieces, pts, *s, *a, set, step, invert);
+            if ((e = cudaGetLastError()) != 0) return e;
+        }
+    LAUNCH(k_affine_late, grid, THREADS, 0, stream)(b, pieces, pts, *s, *a);
+    if ((e = cudaGetLastError()) != 0) return e;
+    return join_pieces(buckets, piece_sums, s, stream);
 }
 
 /* See msm_kernels.h. */

@@ -35,7 +35,7 @@ struct msm_recode {
     uint32_t modulus[8], bias[8];
 };
 
-enum { COUNTER_CHUNKS, COUNTER_HEAVY, COUNTER_PIECES, COUNTER_TASKS, COUNTER_ENTRIES, COUNTER_NOT_CANONICAL, COUNTER_COUNT = 64 };
+enum { COUNTER_CHUNKS, COUNTER_HEAVY, COUNTER_PIECES, COUNTER_TASKS, COUNTER_ENTRIES, COUNTER_NOT_CANONICAL, COUNTER_LATE, COUNTER_COUNT = 64 };
 
 enum {
     MSM_PARTS_MAX = 48 << 10,       /* their counters fill the shared memory of one block */
@@ -72,6 +72,25 @@ struct msm_sort {
     struct msm_heavy *heavy;             /* piece_max: buckets that were cut, and their pieces */
 };
 
+/* Accumulation by affine additions (msm_affine.inc.cuh).  A task is a bucket or a piece: bucket_count + piece_max of them at most. */
+struct msm_affine {
+    void *tiles;                    /* MSM_AFFINE_TASK_BYTES a task, rounded up to warps: sums and products of denominators */
+    uint32_t *entry;                /* a task each: what the next step adds */
+    struct msm_pair *range;         /* a task each: first entry, end */
+    struct msm_pair *late;          /* a task each: {task, first entry left} of those that XYZZ additions finish */
+    void *runs[2], *before[2];      /* of a set: a coordinate for each thread */
+    uint32_t threads;               /* that add at once (pairs of lanes in G2): a multiple of a block's */
+    uint32_t steps;                 /* entries of a task that affine additions take, but for the first: 1 to MSM_LOADS - 3 */
+};
+enum {
+    MSM_AFFINE_INVERTERS = 8,       /* blocks of a launch that invert */
+    MSM_BLS12_381_G1_AFFINE_BLOCKS = 4, /* resident blocks of 128 threads on an SM: all that a launch has */
+    MSM_BLS12_381_G2_AFFINE_BLOCKS = 3,
+    MSM_BN254_G1_AFFINE_BLOCKS = 4,
+    MSM_BN254_G2_AFFINE_BLOCKS = 4,
+};
+#define MSM_AFFINE_TASK_BYTES(aff_bytes) (3 * ((aff_bytes) / 2))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -79,20 +98,24 @@ extern "C" {
 int msm_prepare_sort(void);
 int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
                     const uint32_t *gather, unsigned sm_count, void *stream);
-/* Per curve and group.  accumulate: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to
+/* Per curve and group.  accumulate, accumulate_affine: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to
  * r->jobs Jacobian points, canonical, in a row: for a window of 2^n items two plain terms, then the terms of bits 0..n-1 of the items'
  * index; scratch: 4 XYZZ points for each segment of 2^seg_log2 buckets, and 2 for each job and part.
  * fixed_base: table holds 32 x 255 affine points, entry (j, d - 1) = d 2^(8 j) base. */
 int msm_bls12_381_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bls12_381_g1_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bls12_381_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bls12_381_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 int msm_bls12_381_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bls12_381_g2_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bls12_381_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bls12_381_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 int msm_bn254_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bn254_g1_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bn254_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bn254_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 int msm_bn254_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_bn254_g2_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bn254_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bn254_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
 #ifdef __cplusplus
