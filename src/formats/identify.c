@@ -29,6 +29,7 @@ static const char *const kind_texts[FILE_KIND_COUNT] = {
     [FILE_FIL_VK] = "a verifying key in bellman's layout (.vk)",
     [FILE_FIL_VK_COMPRESSED] = "a verifying key in bellman's layout (.vk, compressed points)",
     [FILE_PROOF_BYTES] = "a proof of 192 bytes or several of them",
+    [FILE_DERIVED] = "a derived proving key (.derived)",
 };
 
 const char *file_kind_text(enum file_kind kind)
@@ -137,6 +138,7 @@ enum file_kind identify(struct span file)
     if (starts_with(file, "zkey", 4)) return identify_zkey(file);
     if (starts_with(file, "ptau", 4)) return FILE_PTAU;
     if (starts_with(file, "\0asm", 4)) return FILE_WASM;
+    if (starts_with(file, "cuzk-drv", 8)) return FILE_DERIVED;
     enum file_kind kind = identify_text(file);
     if (kind == FILE_UNKNOWN) kind = identify_bellman(file);
     if (kind == FILE_UNKNOWN) kind = identify_compressed(file);

@@ -27,6 +27,7 @@ enum file_kind {
     FILE_FIL_VK,
     FILE_FIL_VK_COMPRESSED,
     FILE_PROOF_BYTES,
+    FILE_DERIVED,
     FILE_KIND_COUNT
 };
 

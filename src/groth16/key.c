@@ -370,8 +370,10 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
             outline(key);
         else
             TRY(constraints_from_circuit(t, key));
-        for (enum groth16_query q = 0; q < QUERY_COUNT; q++) key->point[q] = *query_source(key, q).vector;
-        key->encoded = true;
+        for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
+            key->point[q] = *query_source(key, q).vector;
+            key->encoded[q] = true;
+        }
     } else if (r1cs_path != NULL) {
         uint64_t point_bytes = 0;
         TRY(open_circuit(t, key, r1cs_path));
@@ -398,6 +400,7 @@ static cuzk_status open_file(struct task *t, struct groth16_key *key, const char
     /* zkey_parse and filparams_parse say what it is if it is something else */
     key->layout = key->constraints != NULL || identify(key->file.bytes) == FILE_FIL_PARAMS ? GROTH16_BELLMAN
                                                                                            : GROTH16_ZKEY;
+    key->h_mode = key->layout == GROTH16_BELLMAN ? H_MONOMIAL_6 : H_LAGRANGE_6;
     if (key->layout == GROTH16_BELLMAN)
         TRY(open_params(t, key, r1cs_path));
     else
@@ -461,6 +464,7 @@ void groth16_key_unref(struct groth16_key *key)
     free(key->density_b);
     for (int q = 0; q < QUERY_COUNT; q++) free(key->decoded[q]);
     groth16_vk_fini(&key->vk);
+    mapfile_close(&key->derived_file);
     mapfile_close(&key->r1cs);
     mapfile_close(&key->file);
     free(key);

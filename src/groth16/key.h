@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "base/mapfile.h"
+#include "formats/derived_file.h"
 #include "formats/filparams.h"
 #include "formats/r1cs_file.h"
 #include "formats/zkey.h"
@@ -19,10 +20,18 @@ enum groth16_layout { GROTH16_ZKEY, GROTH16_BELLMAN };
 /* The five sums of a proof.  docs/maths.md, "The five sums". */
 enum groth16_query { QUERY_A, QUERY_B1, QUERY_B2, QUERY_L, QUERY_H, QUERY_COUNT };
 
+/* What the H points of a key are, and so how the scalars for them are made: docs/maths.md, "Three forms of H". */
+enum groth16_h_mode {
+    H_MONOMIAL_6, /* bellman: tau^i Z(tau) / delta; coefficients of (A B - C) / Z, by six transforms */
+    H_LAGRANGE_6, /* snarkjs: Lagrange polynomials of the odd coset; values of A B - C there, by six transforms */
+    H_LAGRANGE_4, /* derived: the same on the convention's coset with C folded into L; values of A B there, by four */
+};
+
 struct groth16_key {
     atomic_uint references;
     const struct curve *curve;
     enum groth16_layout layout;
+    enum groth16_h_mode h_mode;
     struct domain domain;
     uint64_t variable_count; /* the constant included */
     uint64_t public_count;   /* without the constant */
@@ -34,7 +43,7 @@ struct groth16_key {
 
     struct groth16_vk vk;           /* beta1 and delta1 included */
     struct span point[QUERY_COUNT]; /* affine, Montgomery, packed; bellman: NULL unless can_prove */
-    bool encoded; /* point views the file's own encoding instead: groth16_key_points decodes */
+    bool encoded[QUERY_COUNT]; /* point views the file's own encoding instead: groth16_key_points decodes */
     uint64_t point_count[QUERY_COUNT];
     uint32_t *density_a,
         *density_b; /* bellman: the variable of each point of A and of B; NULL: variable i has point i */
@@ -43,6 +52,8 @@ struct groth16_key {
     struct zkey zkey;          /* views of file, of the layout that it has */
     struct filparams params;
     struct r1cs_file circuit;      /* if r1cs was given */
+    struct mapfile derived_file;   /* if proofs use a derived key: groth16/key_derived.h */
+    struct derived_file derived;
     uint8_t *decoded[QUERY_COUNT]; /* bellman: what point[] views */
     uint64_t heap_bytes;
     struct key_devices *devices; /* where it is resident: groth16/key_device.h */

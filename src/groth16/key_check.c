@@ -62,8 +62,47 @@ static void sections_of(struct section out[QUERY_COUNT], const struct groth16_ke
         out[q].name = zkey ? zkey_name[q] : bellman_name[q];
         out[q].group = q == QUERY_B2 ? GROUP_G2 : GROUP_G1;
         out[q].encoded = zkey ? in_zkey[q] : in_params[q];
-        out[q].count = key->point_count[q];
+        out[q].count =
+            out[q].encoded->size / (zkey ? key->curve->group[out[q].group]->aff_bytes
+                                         : key->curve->group[out[q].group]->encoded_bytes(ENCODING_ZCASH));
     }
+}
+
+/* -- a derived key's points ---------------------------------------------------------------------------------------------- */
+
+struct derived_run {
+    const struct groth16_key *key;
+    enum derived_part part;
+};
+
+static cuzk_status check_derived_points(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    const struct derived_run *d = context;
+    const struct group *g = &d->key->curve->g1;
+    const struct span points = d->key->derived.part[d->part];
+
+    for (uint64_t i = begin; i < end; i++) {
+        const enum point_check verdict = g->aff_check(points.data + i * g->aff_bytes, true);
+        if (verdict == POINT_OK) continue;
+        const cuzk_status status =
+            FAIL(t, CUZK_KEY_INVALID, "point %llu of the derived key's %s %s", (unsigned long long)i,
+                 derived_part_name(d->part), point_check_text(verdict));
+        task_fail_place(t, d->key->derived_file.path,
+                        d->key->derived.layout.offset[d->part] + i * g->aff_bytes, derived_part_name(d->part),
+                        "make it again: cuzk key derive");
+        return status;
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status check_derived(struct task *t, const struct groth16_key *key)
+{
+    for (enum derived_part part = 0; part < DERIVED_PARTS; part++) {
+        struct derived_run d = { key, part };
+        TRY(chunks_run(t, "derived key", key->derived.layout.count[part], CHECK_CHUNK, check_derived_points,
+                       &d));
+    }
+    return CUZK_OK;
 }
 
 /* -- B in G1 and in G2 ------------------------------------------------------------------------------------------------- */
@@ -236,5 +275,6 @@ cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
     if (expected != NULL) TRY(groth16_key_compare_vk(t, key, expected));
     sections_of(sections, key);
     for (int q = 0; q < QUERY_COUNT; q++) TRY(check_section(t, &sections[q]));
+    if (key->h_mode == H_LAGRANGE_4) TRY(check_derived(t, key));
     return check_b(t, &sections[QUERY_B1], &sections[QUERY_B2], backend, device);
 }

@@ -16,25 +16,27 @@ static struct msm_row row(const struct groth16_key *key, enum groth16_query q, c
     return r;
 }
 
+/* The variable of L's first point: in a derived key the inputs have points too. */
+static uint64_t first_of_l(const struct groth16_key *key)
+{
+    return key->h_mode == H_LAGRANGE_4 ? 0 : key->public_count + 1;
+}
+
 void msm_set_snarkjs(struct msm_row rows[QUERY_COUNT], const struct groth16_key *key)
 {
-    const uint64_t first_private = key->public_count + 1;
-
     rows[QUERY_A] = row(key, QUERY_A, "A", GROUP_G1, MSM_WITNESS, 0, NULL);
     rows[QUERY_B1] = row(key, QUERY_B1, "B1", GROUP_G1, MSM_WITNESS, 0, NULL);
     rows[QUERY_B2] = row(key, QUERY_B2, "B2", GROUP_G2, MSM_WITNESS, 0, NULL);
-    rows[QUERY_L] = row(key, QUERY_L, "L", GROUP_G1, MSM_WITNESS, first_private, NULL);
+    rows[QUERY_L] = row(key, QUERY_L, "L", GROUP_G1, MSM_WITNESS, first_of_l(key), NULL);
     rows[QUERY_H] = row(key, QUERY_H, "H", GROUP_G1, MSM_QUOTIENT, 0, NULL);
 }
 
 void msm_set_bellman(struct msm_row rows[QUERY_COUNT], const struct groth16_key *key)
 {
-    const uint64_t first_private = key->public_count + 1;
-
     rows[QUERY_A] = row(key, QUERY_A, "A", GROUP_G1, MSM_WITNESS, 0, key->density_a);
     rows[QUERY_B1] = row(key, QUERY_B1, "B1", GROUP_G1, MSM_WITNESS, 0, key->density_b);
     rows[QUERY_B2] = row(key, QUERY_B2, "B2", GROUP_G2, MSM_WITNESS, 0, key->density_b);
-    rows[QUERY_L] = row(key, QUERY_L, "L", GROUP_G1, MSM_WITNESS, first_private, NULL);
+    rows[QUERY_L] = row(key, QUERY_L, "L", GROUP_G1, MSM_WITNESS, first_of_l(key), NULL);
     rows[QUERY_H] = row(key, QUERY_H, "H", GROUP_G1, MSM_QUOTIENT, 0, NULL);
 }
 

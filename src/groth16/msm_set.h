@@ -18,6 +18,7 @@ struct msm_row {
 
 /** The five rows of a key by its layout's convention, in the order of enum groth16_query.
  *   snarkjs   A, B1, B2 have a point a variable (many are infinity), H a point an element of the odd coset.
+ *   derived   L has a point for each input too, H a point an element of the coset.
  *   bellman   A and B have points only for variables that occur (density), H a point a coefficient, one fewer than the domain. */
 void msm_set_snarkjs(struct msm_row rows[QUERY_COUNT], const struct groth16_key *key);
 void msm_set_bellman(struct msm_row rows[QUERY_COUNT], const struct groth16_key *key);

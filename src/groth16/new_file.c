@@ -42,7 +42,7 @@ static cuzk_status find_target(struct new_file *f, struct task *t, const char *p
     return CUZK_OK;
 }
 
-cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size)
+cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size, unsigned mode)
 {
     uint64_t random;
 
@@ -55,7 +55,7 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
         f->temporary[0] = '\0';
         return fail_with(t, path, "made", ENAMETOOLONG);
     }
-    f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
     if (f->fd < 0) {
         const int why = errno;
         f->temporary[0] = '\0'; /* not ours to remove */

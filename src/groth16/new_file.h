@@ -13,8 +13,10 @@ struct new_file {
 };
 
 /** Through a symbolic link the file behind it will be replaced.
+ * In      mode  permissions of the new file before the umask, e.g. 0644
  * Errors  CUZK_IO, CUZK_NOT_FOUND (no such folder), CUZK_INVALID_ARGUMENT (a folder, pipe or device), all with the path. */
-cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size) MUST_CHECK;
+cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size,
+                          unsigned mode) MUST_CHECK;
 /** Syncs and renames; f is closed either way.  Errors  CUZK_IO. */
 cuzk_status new_file_commit(struct new_file *f, struct task *t) MUST_CHECK;
 void new_file_discard(struct new_file *f); /* legal on a zeroed, committed or discarded one */

@@ -82,7 +82,7 @@ static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct gro
     const struct buffer *const scalars = row->scalars == MSM_QUOTIENT ? &ws->a : &ops->witness;
     struct buffer points, gather = { 0 };
 
-    if (key->encoded) {
+    if (key->encoded[q]) {
         TRY(groth16_key_points(t, key, q, first, count, ws->points.data));
         points = ws->points;
     } else {
@@ -146,10 +146,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     TRY_GOTO(out, evaluate(t, key, plan, stream, w, &ops, &ws));
     timings->eval_ms = lap(&clock);
 
-    if (key->layout == GROTH16_ZKEY)
-        TRY_GOTO(out, h_poly_snarkjs(t, &plan->quotient, be, stream, &ws.a, &ws.a, &ws.b, &ws.values));
-    else
-        TRY_GOTO(out, h_poly_bellman(t, &plan->quotient, be, stream, &ws.a, &ws.a, &ws.b, &ws.values));
+    TRY_GOTO(out, h_poly(t, &plan->quotient, key, be, stream, &ws.a, &ws.a, &ws.b, &ws.values));
     TRY_GOTO(out, be->stream_sync(stream, t));
     timings->quotient_ms = lap(&clock);
 

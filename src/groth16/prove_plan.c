@@ -16,19 +16,19 @@
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* How query q is cut into pieces, evenly, so that the last is about as long as the others. */
-static uint64_t piece_of(const struct groth16_key *key, const struct msm_row *row)
+static uint64_t piece_of(const struct groth16_key *key, enum groth16_query q, const struct msm_row *row)
 {
     const uint64_t most = PIECE_BYTES / key->curve->group[row->group]->aff_bytes,
                    pieces = (row->count + most - 1) / most;
 
-    return !key->encoded || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
+    return !key->encoded[q] || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
 }
 
 static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const struct groth16_key *key)
 {
-    for (int q = 0; q < QUERY_COUNT; q++) {
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &out->rows[q];
-        const uint64_t piece = piece_of(key, row),
+        const uint64_t piece = piece_of(key, q, row),
                        last = piece == 0 ? 0 : row->count - (row->count - 1) / piece * piece;
         out->piece[q] = piece;
         TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
@@ -37,7 +37,7 @@ static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const str
             larger(out->sums_workspace_bytes, arena_round(out->msm[q].workspace_bytes));
         out->sums_workspace_bytes =
             larger(out->sums_workspace_bytes, arena_round(out->last[q].workspace_bytes));
-        if (key->encoded)
+        if (key->encoded[q])
             out->points_bytes =
                 larger(out->points_bytes, arena_round(piece * key->curve->group[row->group]->aff_bytes));
     }

@@ -399,7 +399,7 @@ static cuzk_status write_zkey(struct task *t, struct setup *s, const char *key_p
         return FAIL(t, CUZK_TOO_LARGE, "%llu coefficients; a .zkey holds at most 2^32 - 1",
                     (unsigned long long)s->coefficients);
     zkey_layout_plan(&at, &shape);
-    TRY(new_file_open(&s->file, t, key_path, at.file_bytes));
+    TRY(new_file_open(&s->file, t, key_path, at.file_bytes, 0644));
     zkey_layout_write(s->file.data, &at, &shape);
     uint8_t *head = s->file.data + at.header_points;
     head = put_point(head, g1, &s->vk.alpha1);
@@ -427,7 +427,7 @@ static cuzk_status write_params(struct task *t, struct setup *s, const char *key
     struct filparams_layout at;
 
     filparams_layout_plan(&at, &shape);
-    TRY(new_file_open(&s->file, t, key_path, at.file_bytes));
+    TRY(new_file_open(&s->file, t, key_path, at.file_bytes, 0644));
     filparams_layout_write(s->file.data, &at, &shape);
     filvk_write(s->file.data, &s->vk, &s->beta1, &s->delta1);
     TRY(write_points(t, s, "h", g1, at.h, shape.h_count, scalars_h_bellman));

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVES = 2, CONVENTIONS = 2 };
+enum { CURVES = 2, CONVENTIONS = 2, CLASSIFY_BLOCK = 1 << 14 /* values: 512 KiB */ };
 
 /* Fastest first; the portable ones are always usable. */
 static const struct cpu_kernels *const kernel_list[CURVES][3] = {

@@ -501,6 +501,15 @@ static void quotient_coset(void *context, size_t index, unsigned slot)
     }
 }
 
+static void quotient_multiply(void *context, size_t index, unsigned slot)
+{
+    const struct quotient_run *q = (const struct quotient_run *)context;
+    const uint64_t first = (uint64_t)index * QUOTIENT_PIECE,
+                   last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
+    (void)slot;
+    for (uint64_t i = first; i < last; i++) fe_mul(&q->a[i], &q->a[i], &q->b[i]);
+}
+
 static void quotient_divide(void *context, size_t index, unsigned slot)
 {
     const struct quotient_run *q = (const struct quotient_run *)context;
@@ -508,10 +517,8 @@ static void quotient_divide(void *context, size_t index, unsigned slot)
                    last = q->size - first < QUOTIENT_PIECE ? q->size : first + QUOTIENT_PIECE;
     (void)slot;
     for (uint64_t i = first; i < last; i++) {
-        fe_t e;
-        fe_mul(&e, &q->a[i], &q->b[i]);
-        fe_sub(&e, &e, &q->c[i]);
-        fe_mul(&q->c[i], &e, &q->z_inv);
+        fe_sub(&q->c[i], &q->a[i], &q->c[i]);
+        fe_mul(&q->c[i], &q->c[i], &q->z_inv);
     }
 }
 
@@ -544,8 +551,9 @@ static cuzk_status quotient_run(const struct cpu_team *team, const struct quotie
     q.log2 = d->log2;
     fe_of_fr(&q.z_inv, &d->z_coset_inv);
     const size_t tasks = (size_t)((d->size + QUOTIENT_PIECE - 1) / QUOTIENT_PIECE);
-    const int transformed = p->mode == QUOTIENT_COSET_PRODUCT ? 2 : 3;
-    if (transformed == 3) TRY(cpu_run(team, tasks, quotient_product, &q));
+    /* A and B go to the coset; C, which has their product's values on the domain, only where it is subtracted there. */
+    const int transformed = p->mode == QUOTIENT_ODD_COSET_LAGRANGE ? 3 : 2;
+    if (p->mode != QUOTIENT_COSET_PRODUCT) TRY(cpu_run(team, tasks, quotient_product, &q));
 
     struct fr *const vectors[3] = { a, b, c };
     fe_t shift, size_inv;
@@ -562,11 +570,17 @@ static cuzk_status quotient_run(const struct cpu_team *team, const struct quotie
     if (p->mode == QUOTIENT_COSET_PRODUCT) return cpu_run(team, tasks, quotient_coset, &q);
     if (p->mode == QUOTIENT_ODD_COSET_LAGRANGE) return cpu_run(team, tasks, quotient_lagrange, &q);
 
-    TRY(cpu_run(team, tasks, quotient_divide, &q));
+    /* On the coset A B is C + (shift^n - 1) H, of degree below n: its coefficients, less those of C. */
+    TRY(cpu_run(team, tasks, quotient_multiply, &q));
     fe_of_fr(&shift, &d->shift_inv);
+    ntt_run_init(&n, d, table, table_log2, a, NTT_INVERSE);
+    scale_prepare(&n, &shift, &size_inv);
+    TRY(dif_all(team, &n, dif_blocks));
+    fe_set_one(&shift);
     ntt_run_init(&n, d, table, table_log2, c, NTT_INVERSE);
     scale_prepare(&n, &shift, &size_inv);
     TRY(dif_all(team, &n, dif_blocks));
+    TRY(cpu_run(team, tasks, quotient_divide, &q));
     return cpu_run(team, tasks, quotient_reorder, &q);
 }
 
