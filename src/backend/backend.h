@@ -182,7 +182,8 @@ struct backend {
     /** The witness of a circuit that is an image: from the statement, which is all that a proof uploads, to bits, numbers and inputs in
      * device memory.  NULL where circuits/gadgets/assign.h is the way.
      * In  program    of the image, made once (r1cs/image_program.h); what image_program_upload made of it in programs
-     *     statement  statement_bytes, canonical integers and words in the order of the programs' reads; MEM_PINNED, or MEM_DEVICE
+     *     statement  statement_bytes, canonical integers and words in the order of the programs' reads; MEM_PINNED, and as it is until
+     *                stream_sync, or MEM_DEVICE
      * Out out        every byte of the three buffers that the image has values for
      * Errors of stream_sync  CUZK_MALFORMED: a number of the statement >= r, or an index outside its arity (the values are garbage then);
      *                whether the rows hold is for image_eval to say */

@@ -335,7 +335,7 @@ static cuzk_status cuda_stream_sync(struct stream *s, struct task *t)
     CU(t, cudaStreamSynchronize(s->handle));
     cuzk_status status = CUZK_OK;
     for (unsigned i = 0; i < s->pending_count; i++) {
-        const cuzk_status one = cuda_msm_finish(t, s->device, &s->pending[i], result_at(s, i));
+        const cuzk_status one = s->pending[i].finish(t, s->device, &s->pending[i], result_at(s, i));
         if (status == CUZK_OK) status = one;
     }
     s->pending_count = 0;
@@ -443,6 +443,9 @@ const struct backend backend_cuda = {
     .image_eval = cuda_image_eval,
     .image_scalars = cuda_image_scalars,
     .ntt = cuda_ntt,
+    .image_assign_plan = cuda_image_assign_plan,
+    .image_program_upload = cuda_image_program_upload,
+    .image_assign = cuda_image_assign,
     .quotient = cuda_quotient,
     .msm = cuda_msm,
     .fixed_base = cuda_fixed_base,

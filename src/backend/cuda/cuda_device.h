@@ -33,6 +33,7 @@ struct device {
 
 /* What stream_sync still has to do on the host for an operation: combine the windows of an MSM. */
 struct pending {
+    cuzk_status (*finish)(struct task *t, const struct device *d, const struct pending *p, const uint8_t *result);
     struct msm_plan plan;
     struct g_jac *out;
 };
@@ -113,6 +114,13 @@ cuzk_status cuda_image_eval(struct stream *s, struct task *t, const struct image
                             const struct buffer *tables, const struct image_values *w, struct buffer *first_bad);
 cuzk_status cuda_image_scalars(struct stream *s, struct task *t, const struct image_eval_plan *p, struct buffer *scalars,
                                const struct buffer *tables, const struct image_values *w);
+
+/* -- image_assign.c -- */
+cuzk_status cuda_image_assign_plan(struct image_assign_plan *out, struct task *t, const struct device *d, const struct image_program *p);
+cuzk_status cuda_image_program_upload(struct stream *s, struct task *t, struct buffer *programs, const struct image_program *p);
+cuzk_status cuda_image_assign(struct stream *s, struct task *t, const struct image_assign_plan *plan, struct image_values *out,
+                              const struct image_program *p, const struct buffer *programs, const struct buffer *statement,
+                              struct buffer *workspace);
 
 /* -- cuda_ntt.c -- */
 cuzk_status cuda_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);

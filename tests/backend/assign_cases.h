@@ -1,0 +1,10 @@
+/* Witnesses of circuit images made by a backend: against image_assign, bit for bit. */
+#ifndef CUZK_TESTS_ASSIGN_CASES_H
+#define CUZK_TESTS_ASSIGN_CASES_H
+
+#include "backend/backend.h"
+
+/** Runs all cases on one device; slow: an 8 MiB partition as well.  Returns the number of failed ones. */
+int assign_cases_run(const struct backend *b, const struct device_options *options, bool slow);
+
+#endif
