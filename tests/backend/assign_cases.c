@@ -489,13 +489,19 @@ static void porep_8mib(void **state)
     check_porep("8MiB");
 }
 
+static void porep_32gib(void **state)
+{
+    (void)state;
+    check_porep("32GiB");
+}
+
 int assign_cases_run(const struct backend *b, const struct device_options *options, bool slow)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(hashes),  cmocka_unit_test(paths),      cmocka_unit_test(random_circuits),
         cmocka_unit_test(refused), cmocka_unit_test(wrong_mark), cmocka_unit_test(porep_2kib),
     };
-    const struct CMUnitTest slow_cases[] = { cmocka_unit_test(porep_8mib) };
+    const struct CMUnitTest slow_cases[] = { cmocka_unit_test(porep_8mib), cmocka_unit_test(porep_32gib) };
     task_init(&f.t);
     f.b = b;
     if (b->open(&f.d, &f.t, options) != CUZK_OK || b->stream_open(&f.s, &f.t, f.d) != CUZK_OK) {

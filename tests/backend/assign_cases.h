@@ -4,7 +4,7 @@
 
 #include "backend/backend.h"
 
-/** Runs all cases on one device; slow: an 8 MiB partition as well.  Returns the number of failed ones. */
+/** Runs all cases on one device; slow: partitions of 8 MiB and 32 GiB as well.  Returns the number of failed ones. */
 int assign_cases_run(const struct backend *b, const struct device_options *options, bool slow);
 
 #endif

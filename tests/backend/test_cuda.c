@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "assign_cases.h"
 #include "backend_cases.h"
 #include "image_cases.h"
 
@@ -30,9 +31,10 @@ int main(int argc, char **argv)
     static const uint64_t arenas[] = { 0, (uint64_t)12 << 30 };
     if (pattern) cmocka_set_test_filter(pattern);
     for (size_t i = pattern ? 1 : 0; i < ARRAY_COUNT(arenas); i++) {
-        const struct device_options o = { .memory_bytes = arenas[i] };
+        const struct device_options o = { .memory_bytes = arenas[i], .pinned_bytes = (size_t)16 << 20 };
         failed += backend_cases_run("cuda", MEM_DEVICE, &o, slow);
         failed += image_cases_run(b, &o, slow);
+        failed += assign_cases_run(b, &o, slow);
     }
     return failed;
 }

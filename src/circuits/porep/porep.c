@@ -46,25 +46,51 @@ void porep_circuit_close(struct porep_circuit *c)
     memset(c, 0, sizeof *c);
 }
 
-cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a,
-                         const struct c1 *c1, unsigned partition)
+static cuzk_status check_partition(const struct porep_circuit *c, struct task *t, const struct c1 *c1, unsigned partition)
 {
-    bls12_381_fr_int header[POREP_HEADER_NUMBERS];
     if (c1->shape != c->shape)
         return FAIL(t, CUZK_MISMATCH, "the vanilla proofs are of a %s sector, the circuit is for %s",
                     c1->shape->name, c->shape->name);
     if (partition >= c1->partitions)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "partition %u of %u", partition, c1->partitions);
+    return CUZK_OK;
+}
+
+/* What the circuit itself reads of the statement. */
+static void header_of(bls12_381_fr_int header[POREP_HEADER_NUMBERS], const struct c1 *c1, unsigned partition)
+{
     const struct c1_extra *x = c1_extra_of(c1, partition, 0);
     words_from_le(header[POREP_REPLICA_ID].l, c1->replica_id, 4);
     words_from_le(header[POREP_COMM_D].l, c1->comm_d, 4);
     words_from_le(header[POREP_COMM_R].l, c1->comm_r, 4);
     words_from_le(header[POREP_COMM_R_LAST].l, x->root[C1_MERKLE_R], 4);
     words_from_le(header[POREP_COMM_C].l, x->root[C1_MERKLE_C], 4);
+}
+
+cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a,
+                         const struct c1 *c1, unsigned partition)
+{
+    bls12_381_fr_int header[POREP_HEADER_NUMBERS];
+    TRY(check_partition(c, t, c1, partition));
+    header_of(header, c1, partition);
     const struct statement s = { .own_numbers = header,
                                  .part_numbers = c1_numbers(c1, partition, 0),
                                  .part_words = c1_words(c1, partition, 0) };
     return image_assign(&c->image, t, a, &s);
+}
+
+cuzk_status porep_statement(const struct porep_circuit *c, struct task *t, uint8_t *out, const struct c1 *c1,
+                            unsigned partition)
+{
+    bls12_381_fr_int header[POREP_HEADER_NUMBERS];
+    const size_t numbers = (size_t)(c->image.source_number_total - POREP_HEADER_NUMBERS) * sizeof *header;
+    TRY(check_partition(c, t, c1, partition));
+    header_of(header, c1, partition);
+    memcpy(out, header, sizeof header);
+    memcpy(out + sizeof header, c1_numbers(c1, partition, 0), numbers);
+    memcpy(out + sizeof header + numbers, c1_words(c1, partition, 0),
+           c->image.source_word_total * sizeof(uint32_t));
+    return CUZK_OK;
 }
 
 void porep_witness(const struct porep_circuit *c, const struct assignment *a, bls12_381_fr_int *out)

@@ -36,6 +36,11 @@ static inline cuzk_status porep_circuit_csr(const struct porep_circuit *c, struc
 cuzk_status porep_assign(const struct porep_circuit *c, struct task *t, struct assignment *a,
                          const struct c1 *c1, unsigned partition) MUST_CHECK;
 
+/** What the witness of partition k is made from, for a backend's image_assign: image_statement_bytes (backend.h) of it.
+ * Errors  as porep_assign's first two */
+cuzk_status porep_statement(const struct porep_circuit *c, struct task *t, uint8_t *out, const struct c1 *c1,
+                            unsigned partition) MUST_CHECK;
+
 /** The same as a prover of matrices takes it: canonical integers, inputs then aux.  out: inputs + aux values of 32 bytes. */
 void porep_witness(const struct porep_circuit *c, const struct assignment *a, bls12_381_fr_int *out);
 

@@ -1,6 +1,6 @@
 /* Witnesses made on the emulated device: every case of assign_cases.c, for one seed of all orders.
  *
- * Use: test_assign [SEED [slow | PATTERN]] */
+ * Use: test_image_assign [SEED [slow | PATTERN]] */
 #include "support/cm.h"
 
 #include "assign_cases.h"
