@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_MS 500 /* between two looks at a job's progress */
+#define LOOK_MS 500   /* between two looks at a job's progress */
+#define LOG_MS  10000 /* between two lines about it in a file, if nothing changes */
 
 static const char submit_help[] =
     "Gives cuzkd a job: the witness of a circuit that its configuration names, or, for porep-2k ... porep-64g, "
@@ -88,8 +89,15 @@ static cuzk_status report_end(struct task *t, const Cuzk__V1__AwaitProofResponse
     return CUZK_OK;
 }
 
+/* What was shown last, so that a log gets a line when something has changed, and one every few seconds. */
+struct shown {
+    uint64_t at_ns;
+    unsigned parts_done;
+    bool started;
+};
+
 /* One line on standard error: what the job does now. */
-static void show_job(const char *job_id)
+static void show_job(const char *job_id, struct shown *last)
 {
     struct task t;
     ProtobufCMessage *answer;
@@ -98,12 +106,16 @@ static void show_job(const char *job_id)
     if (client_call(&t, &answer, "GetStatus", &q.base, &cuzk__v1__get_status_response__descriptor) != CUZK_OK)
         return;
     const Cuzk__V1__GetStatusResponse *s = (const void *)answer;
-    const char *end = isatty(STDERR_FILENO) ? "\033[K\r" : "\n";
+    const bool terminal = isatty(STDERR_FILENO);
     for (size_t i = 0; i < s->n_jobs; i++) {
         const Cuzk__V1__JobStatus *j = s->jobs[i];
         if (strcmp(j->job_id, job_id)) continue;
+        if (!terminal && last->at_ns && last->parts_done == j->partitions_done && last->started == j->started &&
+            clock_ms_since(last->at_ns) < LOG_MS)
+            continue;
+        *last = (struct shown){ clock_now_ns(), j->partitions_done, j->started != 0 };
         fprintf(stderr, "%s: %s, %u of %u parts, %.1f s%s", j->circuit_id, j->started ? "proving" : "waiting",
-                j->partitions_done, j->total_partitions, (double)j->age_ms / 1000, end);
+                j->partitions_done, j->total_partitions, (double)j->age_ms / 1000, terminal ? "\033[K\r" : "\n");
     }
     protobuf_c_message_free_unpacked(answer, NULL);
 }
@@ -112,6 +124,7 @@ static void show_job(const char *job_id)
 static cuzk_status wait_job(struct task *t, ProtobufCMessage **answer, const char *job_id)
 {
     const uint64_t start_ns = clock_now_ns();
+    struct shown last = { .at_ns = 0 };
     for (;;) {
         Cuzk__V1__AwaitProofRequest q = CUZK__V1__AWAIT_PROOF_REQUEST__INIT;
         const uint64_t spent_ms = (uint64_t)clock_ms_since(start_ns);
@@ -123,7 +136,7 @@ static cuzk_status wait_job(struct task *t, ProtobufCMessage **answer, const cha
         if (over || r->status != CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__TIMEOUT) return CUZK_OK;
         protobuf_c_message_free_unpacked(*answer, NULL);
         *answer = NULL;
-        if (!cli.quiet) show_job(job_id);
+        if (!cli.quiet) show_job(job_id, &last);
     }
 }
 

@@ -51,7 +51,11 @@ message GetStatusResponse {
   repeated GPUStatus gpus = 1; repeated SRSStatus loaded_srs = 2; repeated QueueStatus queues = 3;
   uint64 total_proofs_completed = 4; uint64 total_proofs_failed = 5; uint64 uptime_seconds = 6;
   uint64 pinned_memory_bytes = 7; uint64 pinned_memory_limit_bytes = 8;
-  uint64 memory_bytes = 50; uint64 memory_limit_bytes = 51; bool draining = 53;
+  uint64 memory_bytes = 50; uint64 memory_limit_bytes = 51; repeated JobStatus jobs = 52; bool draining = 53;
+}
+message JobStatus {
+  string job_id = 1; string circuit_id = 2; string proof_kind = 3; uint32 priority = 4; uint64 age_ms = 5; bool started = 6;
+  uint32 total_partitions = 7; uint32 partitions_done = 8;
 }
 message GPUStatus {
   uint32 ordinal = 1; string name = 2; uint64 vram_total_bytes = 3; uint64 vram_free_bytes = 4;
