@@ -543,6 +543,11 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t)
     CALL;
     return set(pool == (cudaMemPool_t)&w.config ? cudaSuccess : cudaErrorInvalidValue);
 }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr, void *value)
+{
+    CALL;
+    return set(pool == (cudaMemPool_t)&w.config && value ? cudaSuccess : cudaErrorInvalidValue);
+}
 static cudaError_t host_allocate(void **p, size_t bytes)
 {
     *p = nullptr;

@@ -214,9 +214,11 @@ std::string where(void)
     return text;
 }
 
-__attribute__((noreturn)) void give_up(const std::string &what)
+// For good: nothing on the fiber's stack may own memory.
+__attribute__((noreturn)) void give_up(const char *what)
 {
     b.wrong = what;
+    b.wrong += where();
     b.ready_count = 0;
     to_host(false);
 }
@@ -228,7 +230,7 @@ void warp_complete(unsigned w, uint32_t lanes)
     const unsigned first = (unsigned)__builtin_ctz(lanes);
     for (uint32_t m = lanes; m; m &= m - 1) {
         const fiber *g = &f[__builtin_ctz(m)];
-        if (g->op != f[first].op || g->line != f[first].line || g->mask != f[first].mask) give_up("lanes of one warp meet at different calls:" + where());
+        if (g->op != f[first].op || g->line != f[first].line || g->mask != f[first].mask) give_up("lanes of one warp meet at different calls:");
     }
     uint64_t all = 0;
     bool begun = false;
@@ -380,7 +382,7 @@ uint64_t cuda_host_warp(cuda_host_warp_op op, int line, uint32_t mask, uint64_t 
     f->from = from;
     f->wait = WAITS_WARP;
     w->waits |= 1u << (b.now & 31);
-    if (!(mask >> (b.now & 31) & 1)) give_up("a lane calls with a mask that leaves it out:" + where());
+    if (!(mask >> (b.now & 31) & 1)) give_up("a lane calls with a mask that leaves it out:");
     const uint32_t lanes = mask & w->alive;
     if ((w->waits & lanes) == lanes) {
         warp_complete(b.now / 32, lanes);
@@ -404,7 +406,7 @@ unsigned cuda_host_block(int line, bool value)
             if (t != b.now && b.fibers[t].line != line) {
                 f->wait = WAITS_BLOCK;
                 f->line = line;
-                give_up("threads meet at different __syncthreads:" + where());
+                give_up("threads meet at different __syncthreads:");
             }
             make_ready(t);
         }
@@ -425,12 +427,12 @@ void cuda_host_atomic(void)
 
 void *cuda_host_dynamic_shared(void) { return b.shared; }
 
-void cuda_host_trap(const char *what) { give_up(std::string(what) + where()); }
+void cuda_host_trap(const char *what) { give_up(what); }
 
 void cuda_host_copy_async(void *to, const void *from, size_t bytes, size_t zeros)
 {
     if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes || (uintptr_t)to % bytes || (uintptr_t)from % bytes)
-        give_up("an asynchronous copy of a size or alignment that does not exist:" + where());
+        give_up("an asynchronous copy of a size or alignment that does not exist:");
     fiber *f = &b.fibers[b.now];
     f->copies.push_back({ to, from, bytes, zeros, f->batch });
 }
