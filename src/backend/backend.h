@@ -228,6 +228,14 @@ struct backend {
     cuzk_status (*gather_points)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out,
                                  const struct buffer *points, size_t points_offset, uint64_t count, const struct buffer *index,
                                  uint64_t index_count);
+    /** For sums that wait for each other's additions more than for arithmetic (up to about 2^20 points): a table of multiples of the points,
+     * made once, where they stay.  msm_table_plan plans a sum of `count` points with at most table_bytes for it; where a table gains nothing
+     * or does not fit, that is msm_plan's plan, with row_count below 2.  Otherwise msm_table_make fills plan->table_bytes bytes of `table`
+     * from the points, and msm with this plan takes the table, at any offset, for its points.  NULL: msm_plan's plans are all there are. */
+    cuzk_status (*msm_table_plan)(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
+                                  uint64_t table_bytes);
+    cuzk_status (*msm_table_make)(struct stream *s, struct task *t, const struct msm_plan *p, struct buffer *table, const struct buffer *points,
+                                  size_t points_offset);
     /** points[i] = scalars[i] * base, affine packed; for set-up.  scalars canonical. */
     cuzk_status (*fixed_base)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                               const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);

@@ -21,6 +21,8 @@ struct msm_plan {
     uint32_t chunk_entries; /* CPU: points that one batch of additions reads, at least 2 */
     unsigned thread_count;
     enum msm_accumulation accumulation; /* CUDA */
+    unsigned row_count;     /* CUDA, 2 or more: points are a table of as many multiples of each, which msm_table_make has made */
+    size_t table_bytes;     /* of that table */
     size_t workspace_bytes; /* heap (CPU) or device bytes of one run */
     double additions;       /* cost model: point additions */
 };

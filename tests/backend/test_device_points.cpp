@@ -24,6 +24,7 @@ extern "C" {
 #define LANES 1
 #define MSM_ACC_BLOCKS 4
 #define MSM_REDUCE_BLOCKS 3
+#define MSM_AFFINE_BLOCKS 4
 #define MSM(name) msm_bn254_g1_##name
 #include "backend/cuda/msm_curve.inc.cuh"
 
@@ -84,7 +85,7 @@ static void bucket_sums(void **state)
         uint8_t out[XYZZ_BYTES];
         struct xyzz s;
         memset(out, 0xee, sizeof out);
-        list_sum(out, points, list, 0, n);
+        list_sum(out, points, list, 0, n, false);
         xyzz_read(&s, out);
         if (!is_multiple(&s, sum)) fail_msg("a bucket of %u entries", n);
     }
@@ -97,7 +98,7 @@ static int64_t random_xyzz(struct xyzz *p, unsigned spread)
     uint8_t out[XYZZ_BYTES];
     /* over a detour, so that ZZ is not 1 */
     const uint32_t list[3] = { entry, 7, 7 | 1u << 31 };
-    list_sum(out, points, list, 0, 3);
+    list_sum(out, points, list, 0, 3, false);
     xyzz_read(p, out);
     return k;
 }

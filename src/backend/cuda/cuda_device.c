@@ -448,5 +448,7 @@ const struct backend backend_cuda = {
     .image_assign = cuda_image_assign,
     .quotient = cuda_quotient,
     .msm = cuda_msm,
+    .msm_table_plan = cuda_msm_table_plan,
+    .msm_table_make = cuda_msm_table_make,
     .fixed_base = cuda_fixed_base,
 };

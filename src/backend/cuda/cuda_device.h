@@ -91,6 +91,10 @@ cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const voi
 cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
 cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
                      size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace);
+cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
+                                uint64_t table_bytes);
+cuzk_status cuda_msm_table_make(struct stream *s, struct task *t, const struct msm_plan *p, struct buffer *table, const struct buffer *points,
+                                size_t points_offset);
 cuzk_status cuda_msm_finish(struct task *t, const struct device *d, const struct pending *p, const uint8_t *result);
 cuzk_status cuda_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                             const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);

@@ -14,6 +14,8 @@ enum {
     LOW_BITS = 9,
     THREADS_A_SM = 256,              /* of the reduction */
     ITEMS_MAX_LOG2 = 11,             /* of a narrow window, for the sums by bits */
+    ITEMS_SHARED_LOG2 = 15,          /* the same where there is only one set of buckets */
+    PARTS_MAX_LOG2 = 5,              /* that the items of one job are cut in */
 };
 
 struct group_kernels {
@@ -21,6 +23,7 @@ struct group_kernels {
     int (*accumulate_affine)(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
     int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
     int (*fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+    int (*double_row)(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
     unsigned affine_blocks; /* an SM holds at once */
     uint64_t affine_from;   /* points from which affine additions are chosen by themselves */
 };
@@ -29,7 +32,8 @@ struct group_kernels {
  * there (bench_device, groups affine381, affine381g2, affinebn). */
 #define NEVER UINT64_MAX
 #define KERNELS(name, upper, from) \
-    { msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, msm_##name##_fixed_base, MSM_##upper##_AFFINE_BLOCKS, from }
+    { msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, msm_##name##_fixed_base, msm_##name##_double_row,         \
+      MSM_##upper##_AFFINE_BLOCKS, from }
 static const struct group_kernels *kernels_of(const struct curve *c, enum group_id g)
 {
     static const struct group_kernels list[2][2] = {
@@ -43,7 +47,9 @@ static const struct group_kernels *kernels_of(const struct curve *c, enum group_
 
 /* Everything that follows from count, window count and group count. */
 struct shape {
-    struct msm_windows windows;
+    struct msm_windows windows; /* of the digits */
+    struct msm_windows sets;    /* of the buckets: the same, or one as wide as the widest where a table makes all windows equal */
+    bool shared;                /* a table is there */
     uint32_t scalar_bits;       /* sum of the widths */
     uint32_t per_group;         /* windows sorted together */
     uint64_t bucket_count;      /* of all windows */
@@ -74,14 +80,15 @@ static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t
     g.windows = s->windows;
     g.first = first;
     g.end = end;
-    g.bucket_first = base[0];
-    g.bucket_count = base[1] - base[0];
+    g.shared = s->shared;
+    g.bucket_first = s->shared ? 0 : base[0];
+    g.bucket_count = s->shared ? (uint32_t)s->bucket_count : base[1] - base[0];
     g.low_bits = w - 1 < LOW_BITS ? w - 1 : w - 1 > LOW_BITS + 11 ? w - 1 - 11 : LOW_BITS; /* at most 2^11 partitions, 2^12 of a wide window */
     g.part_count = g.bucket_count >> g.low_bits;
     g.count = (uint32_t)count;
     /* a piece: eight times the mean load of a narrow bucket, and few enough that every load has a place in the order.  Affine additions
      * go in step through all tasks, so there it is a load that no bucket of random scalars reaches. */
-    const uint64_t mean = count >> (w - 1), entries = count * (end - first), wanted = s->affine ? mean + 8 * root(mean) : 8 * mean;
+    const uint64_t entries = count * (end - first), mean = s->shared ? entries / g.bucket_count : count >> (w - 1), wanted = s->affine ? mean + 8 * root(mean) : 8 * mean;
     const uint64_t piece = wanted < 64 ? 64 : wanted > MSM_LOADS - 2 ? MSM_LOADS - 2 : wanted;
     g.piece = (uint32_t)piece;
     g.piece_max = (uint32_t)(2 * entries / piece + 1);
@@ -136,7 +143,7 @@ static size_t group_carve(struct msm_sort *s, struct msm_affine *a, const struct
 static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
 
 static void shape_of(struct shape *s, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, uint32_t windows, uint32_t groups,
-                     enum msm_accumulation accumulation)
+                     enum msm_accumulation accumulation, bool shared)
 {
     memset(s, 0, sizeof *s);
     s->scalar_bits = c->fr.bits; /* |s| <= r / 2 < 2^(bits - 1), and a bit for the digits' signs */
@@ -144,26 +151,31 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     s->windows.width = s->scalar_bits / windows;
     s->windows.narrow = windows * (s->windows.width + 1) - s->scalar_bits;
     s->per_group = (windows + groups - 1) / groups;
-    s->bucket_count = ((uint64_t)s->windows.narrow + 2 * (windows - s->windows.narrow)) << (s->windows.width - 1);
+    s->shared = shared;
+    s->sets = s->windows;
+    if (shared) s->sets = (struct msm_windows){ s->windows.width + (s->windows.narrow < windows), 1, 1 };
+    const uint32_t sets = s->sets.count, narrow = s->sets.narrow, set_width = s->sets.width;
+    s->bucket_count = ((uint64_t)narrow + 2 * (sets - narrow)) << (set_width - 1);
     s->aff_bytes = c->group[g]->aff_bytes;
     s->xyzz_bytes = 2 * s->aff_bytes;
     if (accumulation == MSM_AFFINE) {
         /* all but one bucket in two hundred of a narrow window are done after the steps */
-        const uint64_t mean = count >> (s->windows.width - 1), steps = mean + (5 * root(mean) + 1) / 2;
+        const uint64_t mean = shared ? count * windows / s->bucket_count : count >> (s->windows.width - 1), steps = mean + (5 * root(mean) + 1) / 2;
         s->affine = true;
         s->affine_threads = (d->sm_count * kernels_of(c, g)->affine_blocks - MSM_AFFINE_INVERTERS) * (128 / (g == GROUP_G2 ? 2 : 1));
         s->affine_steps = (uint32_t)(steps < 1 ? 1 : steps > MSM_LOADS - 3 ? MSM_LOADS - 3 : steps);
     }
     struct msm_reduction *r = &s->reduction;
-    while (r->seg_log2 < 6 && (s->bucket_count >> (r->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && r->seg_log2 + 2 < s->windows.width)
+    while (r->seg_log2 < 6 && (s->bucket_count >> (r->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && r->seg_log2 + 2 < set_width)
         r->seg_log2++;
-    s->item_log2 = s->windows.width - 1 - r->seg_log2;
-    while (s->item_log2 > ITEMS_MAX_LOG2) {
+    s->item_log2 = set_width - 1 - r->seg_log2;
+    while (s->item_log2 > (shared ? ITEMS_SHARED_LOG2 : ITEMS_MAX_LOG2)) {
         s->item_log2 -= MSM_REDUCE_EACH_LOG2;
         r->levels++;
     }
-    r->jobs = s->windows.narrow * (s->item_log2 + 2) + (windows - s->windows.narrow) * (s->item_log2 + 3);
-    r->parts = s->item_log2 > 8 ? 1u << (s->item_log2 - 8) : 1; /* four rounds of 32 items */
+    r->jobs = narrow * (s->item_log2 + 2) + (sets - narrow) * (s->item_log2 + 3);
+    const uint32_t parts_log2 = s->item_log2 > 8 ? s->item_log2 - 8 : 0; /* four rounds of 32 items */
+    r->parts = 1u << (parts_log2 < PARTS_MAX_LOG2 ? parts_log2 : PARTS_MAX_LOG2);
     s->bucket_bytes = round_up(s->bucket_count * s->xyzz_bytes);
     s->reduce_bytes = round_up((4 * (s->bucket_count >> r->seg_log2) + (uint64_t)r->jobs * (r->parts + 1)) * s->xyzz_bytes) + round_up(r->jobs * c->group[g]->jac_bytes);
     for (uint32_t first = 0; first < windows; first += s->per_group) {
@@ -182,11 +194,19 @@ static size_t shape_bytes(const struct shape *s)
     return s->bucket_bytes + (s->group_bytes > s->reduce_bytes ? s->group_bytes : s->reduce_bytes);
 }
 
-cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
+static void plan_take(struct msm_plan *out, const struct shape *s, uint32_t groups, double cost)
+{
+    out->window_count = s->windows.count;
+    out->window_bits = s->windows.width;
+    out->block_count = groups;
+    out->row_count = s->shared ? s->windows.count : 1;
+    out->workspace_bytes = shape_bytes(s);
+    out->additions = cost;
+}
+
+static cuzk_status plan_start(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
 {
     if (count >= 1u << 30) return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points; the CUDA backend takes fewer than 2^30", (unsigned long long)count);
-    const uint64_t operands = count * (c->group[g]->aff_bytes + 32);
-    const uint64_t limit = d->arena_bytes > operands ? d->arena_bytes - operands : 0;
     memset(out, 0, sizeof *out);
     out->curve = c;
     out->group = g;
@@ -194,30 +214,89 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
     out->scalar_bits = c->fr.bits;
     out->thread_count = 1;
     out->accumulation = d->msm_accumulation == MSM_ANY ? (count >= kernels_of(c, g)->affine_from ? MSM_AFFINE : MSM_XYZZ) : d->msm_accumulation;
+    return CUZK_OK;
+}
+
+/* Are there shared memory for the counters of its partitions and room for it? */
+static bool fits(const struct shape *s, const struct device *d, uint64_t limit)
+{
+    return s->part_max <= MSM_PARTS_MAX && 4 * s->part_max <= d->shared_bytes && shape_bytes(s) <= limit;
+}
+
+cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
+{
+    TRY(plan_start(out, t, d, c, g, count));
+    const uint64_t operands = count * (c->group[g]->aff_bytes + 32);
+    const uint64_t limit = d->arena_bytes > operands ? d->arena_bytes - operands : 0;
     double best = 0;
     for (uint32_t windows = c->fr.bits / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
-            shape_of(&s, d, c, g, count, windows, groups, out->accumulation);
-            if (s.part_max > MSM_PARTS_MAX || 4 * s.part_max > d->shared_bytes) continue; /* their counters are in shared memory */
-            if (shape_bytes(&s) > limit) continue;
+            shape_of(&s, d, c, g, count, windows, groups, out->accumulation, false);
+            if (!fits(&s, d, limit)) continue;
             /* a mixed addition is 1; the reduction's two additions a bucket cost 1.45 each and reach three quarters of the speed;
              * a group costs some launches, and a bucket its share of the ordering */
             double cost = (double)count * windows + 4.2 * (double)s.bucket_count + 2e5 * groups;
             if (s.affine) cost -= 0.22 * (double)count * windows; /* 3.06 against 3.94 G additions a second on BLS12-381 */
             if (best == 0 || cost < best) {
                 best = cost;
-                out->window_count = windows;
-                out->window_bits = s.windows.width;
-                out->block_count = groups;
-                out->workspace_bytes = shape_bytes(&s);
-                out->additions = (double)count * windows + 2 * (double)s.bucket_count;
+                plan_take(out, &s, groups, (double)count * windows + 2 * (double)s.bucket_count);
             }
             break; /* more groups cost more */
         }
     if (best == 0)
         return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points of %s %s does not fit in %llu bytes of GPU memory", (unsigned long long)count, c->name,
                     c->group[g]->name, (unsigned long long)d->arena_bytes);
+    return CUZK_OK;
+}
+
+/* -- tables of multiples -- */
+
+/* What one addition after another costs while most of the card waits (3 us), in additions that the whole card does meanwhile. */
+#define ADDITION_WAIT 2e4
+
+cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
+                                uint64_t table_bytes)
+{
+    struct msm_plan without;
+    TRY(cuda_msm_plan(&without, t, d, c, g, count));
+    TRY(plan_start(out, t, d, c, g, count));
+    const size_t row_bytes = count * c->group[g]->aff_bytes;
+    double best = 0;
+    for (uint32_t windows = c->fr.bits / WINDOW_MAX; count && c->fr.bits / windows >= WINDOW_MIN; windows++) {
+        struct shape s;
+        if (count * windows >= 1u << 30 || windows * row_bytes > table_bytes || windows * row_bytes + 32 * count > d->arena_bytes) break;
+        shape_of(&s, d, c, g, count, windows, 1, out->accumulation, true);
+        if (!fits(&s, d, d->arena_bytes - windows * row_bytes - 32 * count)) continue;
+        const double load = (double)count * windows / (double)s.bucket_count;
+        const double cost = (double)count * windows + 4.2 * (double)s.bucket_count + ADDITION_WAIT * (load + 16 + 8 * s.reduction.levels * 2);
+        if (best == 0 || cost < best) {
+            best = cost;
+            plan_take(out, &s, 1, (double)count * windows + 2 * (double)s.bucket_count);
+            out->table_bytes = windows * row_bytes;
+        }
+    }
+    /* a table saves buckets and waiting, not additions: in the middle sizes it is worth its memory, in large ones it is not */
+    if (best == 0 || without.additions < out->additions) *out = without;
+    return CUZK_OK;
+}
+
+cuzk_status cuda_msm_table_make(struct stream *s, struct task *t, const struct msm_plan *p, struct buffer *table, const struct buffer *points, size_t points_offset)
+{
+    const struct device *d = s->device;
+    const size_t row_bytes = p->count * p->curve->group[p->group]->aff_bytes;
+    struct shape shape;
+    uint8_t *to, *from;
+    if (p->row_count < 2) return FAIL(t, CUZK_INVALID_ARGUMENT, "a table of multiples for a plan that has none");
+    TRY(cuda_range(t, d, table, "a table of multiples", 0, p->table_bytes, &to));
+    TRY(cuda_range(t, d, points, "the points of a table of multiples", points_offset, row_bytes, &from));
+    TRY(task_poll(t));
+    TRY(cuda_enter(t, d));
+    shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, 1, p->accumulation, true);
+    CU(t, cudaMemcpyAsync(to, from, row_bytes, cudaMemcpyDeviceToDevice, s->handle));
+    for (uint32_t row = 1; row < p->row_count; row++)
+        CU(t, kernels_of(p->curve, p->group)->double_row(to + row * row_bytes, to + (row - 1) * row_bytes, p->count,
+                                                         shape.windows.width + (row - 1 >= shape.windows.narrow), s->handle));
     return CUZK_OK;
 }
 
@@ -259,7 +338,8 @@ cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p,
         group->jac_set_inf(out);
         return CUZK_OK;
     }
-    TRY(cuda_range(t, d, points, "the points of an MSM", points_offset, p->count * group->aff_bytes, &pts));
+    TRY(cuda_range(t, d, points, p->row_count > 1 ? "the table of an MSM" : "the points of an MSM", points_offset,
+                   p->row_count * p->count * group->aff_bytes, &pts));
     TRY(cuda_range(t, d, scalars, "the scalars of an MSM", scalars_offset, p->count * 32, &sc));
     if (gather) TRY(cuda_range(t, d, gather, "the gather list of an MSM", 0, p->count * sizeof(uint32_t), &list));
     TRY(cuda_range(t, d, workspace, "the workspace of an MSM", 0, p->workspace_bytes, &ws));
@@ -267,7 +347,7 @@ cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p,
     TRY(task_poll(t)); /* from here on everything is enqueued: a caller may give the buffers back only after a sync */
     TRY(cuda_enter(t, d));
 
-    shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, (uint32_t)p->block_count, p->accumulation);
+    shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, (uint32_t)p->block_count, p->accumulation, p->row_count > 1);
     const struct msm_recode recode = recode_of(p->curve, &shape.windows);
     uint8_t *const shared = ws + shape.bucket_bytes;
     const size_t result_bytes = shape.reduction.jobs * group->jac_bytes;
@@ -282,7 +362,7 @@ cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p,
         if (first == 0) CU(t, cudaMemcpyAsync(result + CUDA_RESULT_BYTES - COUNTER_COUNT * 4, sort.counters, COUNTER_COUNT * 4, cudaMemcpyDeviceToHost, s->handle));
     }
     uint8_t *const jacobian = shared, *const scratch = shared + round_up(result_bytes);
-    CU(t, k->reduce(jacobian, scratch, ws, &shape.windows, &shape.reduction, s->handle));
+    CU(t, k->reduce(jacobian, scratch, ws, &shape.sets, &shape.reduction, s->handle));
     CU(t, cudaMemcpyAsync(result, jacobian, result_bytes, cudaMemcpyDeviceToHost, s->handle));
     s->pending[s->pending_count].finish = cuda_msm_finish;
     s->pending[s->pending_count].plan = *p;
@@ -308,14 +388,15 @@ cuzk_status cuda_msm_finish(struct task *t, const struct device *d, const struct
     if (counters[COUNTER_NOT_CANONICAL] != 0)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "%u scalars of an MSM are not below the group's order", counters[COUNTER_NOT_CANONICAL]);
     struct shape shape;
-    shape_of(&shape, d, c, p->plan.group, p->plan.count, p->plan.window_count, (uint32_t)p->plan.block_count, p->plan.accumulation);
+    shape_of(&shape, d, c, p->plan.group, p->plan.count, p->plan.window_count, (uint32_t)p->plan.block_count, p->plan.accumulation,
+             p->plan.row_count > 1);
     const unsigned shift = shape.reduction.seg_log2 + MSM_REDUCE_EACH_LOG2 * shape.reduction.levels;
     struct g_jac sum;
     group->jac_set_inf(&sum);
     /* from the top bit of the scalars down: double, then add the terms that weigh 2^bit */
     size_t job = shape.reduction.jobs;
-    for (unsigned w = p->plan.window_count; w-- > 0;) {
-        const unsigned wide = w >= shape.windows.narrow, width = shape.windows.width + wide, items = shape.item_log2 + wide;
+    for (unsigned w = shape.sets.count; w-- > 0;) {
+        const unsigned wide = w >= shape.sets.narrow, width = shape.sets.width + wide, items = shape.item_log2 + wide;
         job -= items + 2;
         for (unsigned bit = width; bit-- > 0;) {
             group->jac_dbl(&sum, &sum);

@@ -339,17 +339,54 @@ static __global__ void __launch_bounds__(THREADS) k_to_jacobian(uint8_t *out, co
     fe_write(o + 2 * COORD_BYTES, &p.zzz, 1);
 }
 
-/* points[i] = scalars[i] * base by a table of 2^8 - 1 multiples for each of the 32 bytes of a scalar; FIXED_EACH points share one
- * inversion. */
-#define FIXED_EACH 4
+/* XYZZ to affine, EACH points of a thread with one inversion: points first, first + 1, .. below count. */
+#define EACH 4
+static __device__ __forceinline__ void affine_write(uint8_t *points, struct xyzz *sum, uint32_t first, uint32_t count)
+{
+    fe_t before[EACH], run, inv, one, zero;
+    fe_set_one(&one);
+    fe_set_zero(&zero);
+    run = one;
+    NOT_UNROLLED
+    for (int k = 0; k < EACH; k++) {
+        fe_t z = sum[k].zzz;
+        before[k] = run;
+        fe_cmov(&z, &one, fe_is_zero(&sum[k].zz)); /* infinity takes part with 1 */
+        fe_mul(&run, &run, &z);
+    }
+    fe_inv(&inv, &run);
+    NOT_UNROLLED
+    for (int k = EACH - 1; k >= 0; k--) {
+        struct xyzz a = sum[k];
+        const bool inf = fe_is_zero(&a.zz);
+        fe_t t, i3, i2;
+        fe_mul(&i3, &inv, &before[k]); /* 1 / ZZZ */
+        t = a.zzz;
+        fe_cmov(&t, &one, inf);
+        fe_mul(&inv, &inv, &t);
+        fe_mul(&i2, &i3, &a.zz);
+        fe_sqr(&i2, &i2); /* (ZZ / ZZZ)^2 = 1 / ZZ */
+        fe_mul(&a.x, &a.x, &i2);
+        fe_mul(&a.y, &a.y, &i3);
+        fe_canon(&a.x);
+        fe_canon(&a.y);
+        fe_cmov(&a.x, &zero, inf);
+        fe_cmov(&a.y, &zero, inf);
+        if (first + k < count) {
+            uint8_t *o = points + (size_t)(first + k) * AFF_BYTES;
+            fe_write(o, &a.x, 1);
+            fe_write(o + COORD_BYTES, &a.y, 1);
+        }
+    }
+}
+
+/* points[i] = scalars[i] * base by a table of 2^8 - 1 multiples for each of the 32 bytes of a scalar. */
 static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, const uint8_t *table, const uint8_t *scalars, uint32_t count)
 {
-    const uint32_t first = (blockIdx.x * TASKS + TASK) * FIXED_EACH;
-    struct xyzz sum[FIXED_EACH];
-    fe_t before[FIXED_EACH], run, inv, t;
-    fe_set_one(&run);
+    const uint32_t first = (blockIdx.x * TASKS + TASK) * EACH;
+    struct xyzz sum[EACH];
     NOT_UNROLLED
-    for (int k = 0; k < FIXED_EACH; k++) {
+    for (int k = 0; k < EACH; k++) {
         const uint8_t *s = scalars + (size_t)min(first + k, count - 1) * 32;
         struct xyzz a, q;
         xyzz_set_inf(&a);
@@ -368,40 +405,27 @@ static __global__ void __launch_bounds__(THREADS) k_fixed_base(uint8_t *points, 
             }
         }
         sum[k] = a;
-        before[k] = run;
-        /* infinity takes part with 1 */
-        fe_t z = a.zzz, one;
-        fe_set_one(&one);
-        fe_cmov(&z, &one, fe_is_zero(&a.zz));
-        fe_mul(&run, &run, &z);
     }
-    fe_inv(&inv, &run);
+    affine_write(points, sum, first, count);
+}
+
+/* A row of a table of multiples from the row before. */
+static __global__ void __launch_bounds__(THREADS) k_double_row(uint8_t *to, const uint8_t *from, uint32_t count, uint32_t doublings)
+{
+    const uint32_t first = (blockIdx.x * TASKS + TASK) * EACH;
+    struct xyzz sum[EACH];
     NOT_UNROLLED
-    for (int k = FIXED_EACH - 1; k >= 0; k--) {
-        struct xyzz a = sum[k];
-        const bool inf = fe_is_zero(&a.zz);
-        fe_t one, i3, i2;
-        fe_set_one(&one);
-        fe_mul(&i3, &inv, &before[k]); /* 1 / ZZZ */
-        t = a.zzz;
-        fe_cmov(&t, &one, inf);
-        fe_mul(&inv, &inv, &t);
-        fe_mul(&i2, &i3, &a.zz);
-        fe_sqr(&i2, &i2); /* (ZZ / ZZZ)^2 = 1 / ZZ */
-        fe_mul(&a.x, &a.x, &i2);
-        fe_mul(&a.y, &a.y, &i3);
-        fe_canon(&a.x);
-        fe_canon(&a.y);
-        fe_t zero;
-        fe_set_zero(&zero);
-        fe_cmov(&a.x, &zero, inf);
-        fe_cmov(&a.y, &zero, inf);
-        if (first + k < count) {
-            uint8_t *o = points + (size_t)(first + k) * AFF_BYTES;
-            fe_write(o, &a.x, 1);
-            fe_write(o + COORD_BYTES, &a.y, 1);
-        }
+    for (int k = 0; k < EACH; k++) {
+        struct xyzz a;
+        point_fetch(&a.x, &a.y, from, min(first + k, count - 1));
+        fe_set_one(&a.zz);
+        fe_set_one(&a.zzz);
+        if (point_is_inf(&a.x, &a.y)) xyzz_set_inf(&a);
+        NOT_UNROLLED
+        for (uint32_t i = 0; i < doublings; i++) xyzz_dbl_far(&a);
+        sum[k] = a;
     }
+    affine_write(to, sum, first, count);
 }
 
 static unsigned blocks_for(uint64_t tasks) { return (unsigned)((tasks + TASKS - 1) / TASKS); }
@@ -475,7 +499,13 @@ extern "C" int MSM(reduce)(void *jacobian, void *scratch, const void *buckets, c
 
 extern "C" int MSM(fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream)
 {
-    LAUNCH(k_fixed_base, blocks_for((count + FIXED_EACH - 1) / FIXED_EACH), THREADS, 0, stream)((uint8_t *)points, (const uint8_t *)table,
+    LAUNCH(k_fixed_base, blocks_for((count + EACH - 1) / EACH), THREADS, 0, stream)((uint8_t *)points, (const uint8_t *)table,
                                                                                                      (const uint8_t *)scalars, (uint32_t)count);
+    return cudaGetLastError();
+}
+
+extern "C" int MSM(double_row)(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream)
+{
+    LAUNCH(k_double_row, blocks_for((count + EACH - 1) / EACH), THREADS, 0, stream)((uint8_t *)to, (const uint8_t *)from, (uint32_t)count, doublings);
     return cudaGetLastError();
 }

@@ -22,6 +22,7 @@ struct msm_reduction {
 struct msm_group {
     struct msm_windows windows;
     uint32_t first, end;
+    uint32_t shared;        /* 1: all windows have the same buckets, and window w takes its points from row w of a table, `count` each */
     uint32_t bucket_first, bucket_count;
     uint32_t low_bits;      /* a partition holds 2^low_bits neighbouring buckets */
     uint32_t part_count;
@@ -101,23 +102,28 @@ int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const
 /* Per curve and group.  accumulate, accumulate_affine: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to
  * r->jobs Jacobian points, canonical, in a row: for a window of 2^n items two plain terms, then the terms of bits 0..n-1 of the items'
  * index; scratch: 4 XYZZ points for each segment of 2^seg_log2 buckets, and 2 for each job and part.
+ * double_row: to[i] = 2^doublings from[i], count affine points.
  * fixed_base: table holds 32 x 255 affine points, entry (j, d - 1) = d 2^(8 j) base. */
 int msm_bls12_381_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
 int msm_bls12_381_g1_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bls12_381_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bls12_381_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bls12_381_g1_double_row(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
 int msm_bls12_381_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
 int msm_bls12_381_g2_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bls12_381_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bls12_381_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bls12_381_g2_double_row(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
 int msm_bn254_g1_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
 int msm_bn254_g1_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bn254_g1_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bn254_g1_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bn254_g1_double_row(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
 int msm_bn254_g2_accumulate(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
 int msm_bn254_g2_accumulate_affine(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s, const struct msm_affine *a, void *stream);
 int msm_bn254_g2_reduce(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
 int msm_bn254_g2_fixed_base(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
+int msm_bn254_g2_double_row(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
 #ifdef __cplusplus
 }
 #endif

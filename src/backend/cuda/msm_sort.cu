@@ -64,6 +64,12 @@ static __device__ __forceinline__ uint32_t window_base(const struct msm_windows 
     return i < w->narrow ? i * half : w->narrow * half + (i - w->narrow) * 2 * half;
 }
 
+/* The same counted from the group's first bucket. */
+static __device__ __forceinline__ uint32_t window_first(const struct msm_group *g, uint32_t w)
+{
+    return g->shared ? 0 : window_base(&g->windows, w) - g->bucket_first;
+}
+
 /* s <- min(s, r - s) with its sign, plus the bias; then digit = raw - half a window. */
 static __global__ void __launch_bounds__(512) k_recode(struct msm_group g, struct msm_recode c, struct msm_sort s, const uint4 *scalars,
                                                        const uint32_t *gather)
@@ -109,7 +115,7 @@ static __global__ void __launch_bounds__(512) k_recode(struct msm_group g, struc
             const uint32_t bits = g.windows.width + (w >= g.windows.narrow);
             if (w >= g.first) {
                 const int32_t digit = (int32_t)(v[0] & ((1u << bits) - 1)) - (int32_t)(1u << (bits - 1));
-                const uint32_t key = window_base(&g.windows, w) - g.bucket_first + (uint32_t)(digit < 0 ? -digit : digit) - 1;
+                const uint32_t key = window_first(&g, w) + (uint32_t)(digit < 0 ? -digit : digit) - 1;
                 const bool valid = there && digit != 0;
                 if (valid) atomicAdd(&bins[key >> g.low_bits], 1);
                 if (there)
@@ -184,7 +190,7 @@ template <int EACH> static __global__ void __launch_bounds__(SCATTER_THREADS) k_
     __shared__ uint32_t scratch[33];
     const uint32_t w = g.first + blockIdx.y, narrow_bins = 1u << (g.windows.width - 1 - g.low_bits);
     const uint32_t bin_count = w < g.windows.narrow ? narrow_bins : 2 * narrow_bins;
-    const uint32_t bin_first = (window_base(&g.windows, w) - g.bucket_first) >> g.low_bits;
+    const uint32_t bin_first = window_first(&g, w) >> g.low_bits, row = g.shared ? w * g.count : 0;
     const uint32_t *digits = s.digits + (size_t)blockIdx.y * g.count;
     const uint32_t first = blockIdx.x * tile;
     uint32_t rank[EACH / 2];
@@ -210,7 +216,7 @@ template <int EACH> static __global__ void __launch_bounds__(SCATTER_THREADS) k_
     __syncthreads();
     for (uint32_t p = threadIdx.x; p < total; p += SCATTER_THREADS) {
         const uint32_t i = by_bin[p], d = digit[i], key = d & ~SIGN, b = (key >> g.low_bits) - bin_first, at = to[b] + p - offset[b];
-        s.entry_point[at] = (first + i) | (d & SIGN);
+        s.entry_point[at] = (row + first + i) | (d & SIGN);
         s.entry_low[at] = (uint16_t)(key & ((1u << g.low_bits) - 1));
     }
 }
