@@ -15,7 +15,8 @@
  * that is written too early or an event that is missing gives a wrong result.  Threads that wait for each other for ever are reported
  * on stderr and end the context (cudaErrorLaunchTimeout).  AddressSanitizer sees what kernels read and write beyond dynamic shared
  * memory, the device's allocations and their own variables; with guard_memory the host faults where it touches device memory.
- * WHAT IT DOES NOT.  Speed; races of two accesses between two barriers that every order of whole threads survives; more than one
+ * WHAT IT DOES NOT.  Speed; uninitialised static __shared__ arrays of template kernels under GCC, which ignores the section of such
+ * variables (its bug 41091; clang does not); races of two accesses between two barriers that every order of whole threads survives; more than one
  * block at a time; what nvcc does with the code. */
 #ifndef CUZK_TESTS_CUDA_HOST_H
 #define CUZK_TESTS_CUDA_HOST_H

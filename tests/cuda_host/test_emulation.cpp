@@ -144,17 +144,17 @@ static void right_kernels(void **)
 
 // -- mistakes in a kernel --
 
-template <bool BARRIER> static __global__ void k_neighbour(uint32_t *out)
+static __global__ void k_neighbour(uint32_t *out, bool barrier)
 {
     __shared__ uint32_t s[N];
     s[threadIdx.x] = threadIdx.x;
-    if (BARRIER) __syncthreads();
+    if (barrier) __syncthreads();
     out[threadIdx.x] = s[(threadIdx.x + 1) % N];
 }
 template <bool BARRIER> static bool neighbour_is_right(uint64_t seed)
 {
     fixture f(seed);
-    LAUNCH((k_neighbour<BARRIER>), 1, N, 0, f.stream)(f.device);
+    LAUNCH(k_neighbour, 1, N, 0, f.stream)(f.device, BARRIER);
     f.fetch(N);
     for (uint32_t i = 0; i < N; i++)
         if (f.pinned[i] != (i + 1) % N) return false;
