@@ -332,74 +332,8 @@ static cuzk_status make_scope(struct program_maker *mk, const struct program_bod
     return CUZK_OK;
 }
 
-/* The strands of a scope, each in the round of its wave. */
-static cuzk_status make_items(struct program_maker *mk, const struct program_body *b, uint32_t scope, uint32_t first_round)
-{
-    struct image_program *p = mk->out;
-    const uint32_t rounds = first_round + b->wave_count;
-    TRY(MAKER_ROOM(mk, item, b->strand_count));
-    if (p->round_count < rounds) {
-        TRY(MAKER_ROOM(mk, round, rounds - p->round_count));
-        while (p->round_count < rounds) p->rounds[p->round_count++] = (struct program_round){ 0, 0, 0 };
-    }
-    for (uint32_t i = 0; i < b->strand_count; i++) {
-        const struct program_item item = { b->first_strand + i, scope };
-        struct program_round *l = &p->rounds[first_round + p->strands[item.strand].wave];
-        l->item_count++;
-        l->wide |= p->strands[item.strand].wave == 0;
-        p->items[p->item_count++] = item;
-    }
-    return CUZK_OK;
-}
-
-/* The calls of marked functions, function by function. */
-static cuzk_status make_jobs(struct program_maker *mk, const struct program_body *bodies, const uint32_t *body_of)
-{
-    struct image_program *p = mk->out;
-    for (uint32_t f = 0; f < p->function_count; f++) {
-        if (p->functions[f].native == WORD_NATIVE_NONE) continue;
-        for (uint32_t s = 0; s < p->scope_count; s++) {
-            const struct program_body *b = &bodies[body_of[s]];
-            for (uint32_t i = b->first_op; i < b->first_op + b->op_count; i++) {
-                if (p->ops[i].s.code != STEP_CALL || p->ops[i].s.b != f) continue;
-                TRY(MAKER_ROOM(mk, job, 1));
-                p->jobs[p->job_count++] = (struct program_job){ i, s };
-            }
-        }
-        TRY(MAKER_ROOM(mk, job, JOB_LANES));
-        while (p->job_count % JOB_LANES != 0) p->jobs[p->job_count++] = (struct program_job){ UINT32_MAX, 0 };
-    }
-    return CUZK_OK;
-}
-
-/* Items of one round together, the longest first. */
-static cuzk_status sort_items(struct program_maker *mk, const uint32_t *round_of)
-{
-    struct image_program *p = mk->out;
-    struct program_item *sorted = malloc((p->item_count + 1) * sizeof *sorted);
-    if (sorted == NULL) return FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", mk->image->name);
-    uint32_t at = 0, highest = 0;
-    for (size_t s = 0; s < p->strand_count; s++)
-        if (p->strands[s].cost > highest) highest = p->strands[s].cost;
-    for (size_t l = 0; l < p->round_count; l++) {
-        p->rounds[l].first_item = at;
-        for (size_t i = 0; i < p->item_count; i++)
-            if (round_of[p->items[i].scope] + p->strands[p->items[i].strand].wave == l) {
-                uint32_t to = at++; /* insertion: a round has a few hundred items, most of them in order already */
-                for (; to > p->rounds[l].first_item &&
-                       p->strands[sorted[to - 1].strand].cost < p->strands[p->items[i].strand].cost;
-                     to--)
-                    sorted[to] = sorted[to - 1];
-                sorted[to] = p->items[i];
-            }
-    }
-    free(p->items);
-    p->items = sorted;
-    return CUZK_OK;
-}
-
-/* bodies: room for one a template; body_of, round_of: for one a scope. */
-static cuzk_status make_all(struct program_maker *mk, struct program_body *bodies, uint32_t *body_of, uint32_t *round_of)
+/* bodies: room for one a template; body_of, after: for one a scope. */
+static cuzk_status make_all(struct program_maker *mk, struct program_body *bodies, uint32_t *body_of, uint32_t *after)
 {
     const struct circuit_image *m = mk->image;
     struct image_program *p = mk->out;
@@ -408,19 +342,15 @@ static cuzk_status make_all(struct program_maker *mk, struct program_body *bodie
     TRY(MAKER_ROOM(mk, scope, 1));
     p->scopes[p->scope_count++] = (struct program_scope){ 0 };
     p->word_total = (uint32_t)bodies[0].word_count;
-    body_of[0] = round_of[0] = 0;
-    TRY(make_items(mk, &bodies[0], 0, 0));
+    body_of[0] = after[0] = 0;
     for (uint32_t i = 0; i < m->part_count; i++) {
-        uint32_t b = 1, after;
+        uint32_t b = 1;
         while (b < body_count && bodies[b].template_id != m->parts[i].template_id) b++;
         if (b == body_count) TRY(make_body(mk, &bodies[body_count++], m->parts[i].template_id, &bodies[0], &m->parts[i]));
-        TRY(make_scope(mk, &bodies[0], &bodies[b], &m->parts[i], &after));
+        TRY(make_scope(mk, &bodies[0], &bodies[b], &m->parts[i], &after[1 + i]));
         body_of[1 + i] = b;
-        round_of[1 + i] = 1 + after;
-        TRY(make_items(mk, &bodies[b], 1 + i, round_of[1 + i]));
     }
-    TRY(sort_items(mk, round_of));
-    return make_jobs(mk, bodies, body_of);
+    return program_rounds(mk, bodies, body_of, after);
 }
 
 cuzk_status image_program_create(struct image_program *out, struct task *t, const struct circuit_image *m)
@@ -430,14 +360,14 @@ cuzk_status image_program_create(struct image_program *out, struct task *t, cons
     out->image = m;
     struct program_body *bodies = calloc((size_t)m->template_count + 1, sizeof *bodies);
     uint32_t *body_of = malloc((m->part_count + (size_t)1) * sizeof *body_of);
-    uint32_t *round_of = malloc((m->part_count + (size_t)1) * sizeof *round_of);
-    cuzk_status status = bodies == NULL || body_of == NULL || round_of == NULL
+    uint32_t *after = malloc((m->part_count + (size_t)1) * sizeof *after);
+    cuzk_status status = bodies == NULL || body_of == NULL || after == NULL
                              ? FAIL(t, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", m->name)
-                             : make_all(&mk, bodies, body_of, round_of);
+                             : make_all(&mk, bodies, body_of, after);
     for (uint32_t i = 0; bodies != NULL && i <= m->template_count; i++) body_fini(&bodies[i]);
     free(bodies);
     free(body_of);
-    free(round_of);
+    free(after);
     if (status != CUZK_OK) image_program_fini(out);
     return status;
 }

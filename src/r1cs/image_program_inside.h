@@ -1,4 +1,5 @@
-/* What the makers of an image_program share: image_program.c (operations), word_function.c, program_order.c. */
+/* What the makers of an image_program share: image_program.c (operations), word_function.c, program_order.c
+ * and program_rounds.c. */
 #ifndef CUZK_R1CS_IMAGE_PROGRAM_INSIDE_H
 #define CUZK_R1CS_IMAGE_PROGRAM_INSIDE_H
 
@@ -51,5 +52,10 @@ cuzk_status word_functions_try(struct program_maker *mk, struct program_body *b,
 
 /** Strands, groups and waves of a body, whose operations it puts in their order. */
 cuzk_status program_order(struct program_maker *mk, struct program_body *b) MUST_CHECK;
+
+/** Rounds, items and jobs of all scopes.
+ * In  body_of, after  of each scope: which body; for parts, the wave of the circuit's own strands that they wait for */
+cuzk_status program_rounds(struct program_maker *mk, const struct program_body *bodies, const uint32_t *body_of,
+                           const uint32_t *after) MUST_CHECK;
 
 #endif

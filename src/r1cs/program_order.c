@@ -167,7 +167,7 @@ static cuzk_status make_heights(struct order *o, uint32_t *highest)
 
 struct place {
     uint32_t strand; /* 0: the prologue, then the strands */
-    uint32_t key, level, index;
+    uint32_t key, level, code, index;
 };
 
 static int compare_places(const void *x, const void *y)
@@ -176,6 +176,7 @@ static int compare_places(const void *x, const void *y)
     if (a->strand != b->strand) return a->strand < b->strand ? -1 : 1;
     if (a->key != b->key) return a->key < b->key ? -1 : 1;
     if (a->level != b->level) return a->level < b->level ? -1 : 1;
+    if (a->code != b->code) return a->code < b->code ? -1 : 1; /* lanes beside each other do the same */
     return a->index < b->index ? -1 : 1;
 }
 
@@ -229,7 +230,8 @@ static cuzk_status put_in_order(struct order *o, struct place *places, struct pr
     for (uint32_t i = 0; i < b->op_count; i++) {
         const struct node *n = &o->nodes[i];
         const bool prologue = n->key == KEY_NONE;
-        places[i] = (struct place){ prologue ? 0 : 1 + o->nodes[n->key].strand, prologue ? 0 : n->key, n->level, i };
+        places[i] = (struct place){ prologue ? 0 : 1 + o->nodes[n->key].strand, prologue ? 0 : n->key, n->level,
+                                    o->mk->out->ops[b->first_op + i].s.code, i };
     }
     if (b->op_count == 0) return CUZK_OK;
     memcpy(ops, o->mk->out->ops + b->first_op, b->op_count * sizeof *ops);

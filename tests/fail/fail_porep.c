@@ -6,6 +6,7 @@
 #include "circuits/porep/porep_circuit.h"
 #include "circuits/porep/porep_seal.h"
 #include "formats/c1json.h"
+#include "r1cs/image_program.h"
 #include "support/alloc_fail.h"
 
 #include <stdlib.h>
@@ -110,6 +111,14 @@ static cuzk_status matrices(struct task *t)
     return status;
 }
 
+static cuzk_status programs(struct task *t)
+{
+    struct image_program p;
+    const cuzk_status status = image_program_create(&p, t, &image);
+    image_program_fini(&p);
+    return status;
+}
+
 /* Circuit, witness, evaluation. */
 static cuzk_status witness(struct task *t)
 {
@@ -171,8 +180,9 @@ static cuzk_status check(struct task *t) { return porep_check(&sector, t); }
 
 static void test_sweeps(void **state)
 {
-    operation *const operations[] = { record,     save,         load,          digest, matrices,    witness,
-                                      read_plain, read_wrapped, write_wrapped, seal,   seal_sparse, check };
+    operation *const operations[] = { record,  save,       load,         digest,        matrices, programs,
+                                      witness, read_plain, read_wrapped, write_wrapped, seal,     seal_sparse,
+                                      check };
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(operations); i++) sweep(operations[i]);
 }
