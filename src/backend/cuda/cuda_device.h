@@ -31,10 +31,11 @@ struct device {
     enum msm_accumulation msm_accumulation; /* MSM_ANY: the planner chooses; otherwise what tests and benches want of every plan */
 };
 
-/* What stream_sync still has to do on the host for an operation: combine the windows of an MSM. */
+/* What stream_sync still has to do on the host for an operation: combine the windows of an MSM, hand out the sums of a sweep. */
 struct pending {
     cuzk_status (*finish)(struct task *t, const struct device *d, const struct pending *p, const uint8_t *result);
     struct msm_plan plan;
+    struct bit_sum_plan bits;
     struct g_jac *out;
 };
 
@@ -99,6 +100,18 @@ cuzk_status cuda_msm_finish(struct task *t, const struct device *d, const struct
 cuzk_status cuda_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *points, size_t points_offset,
                             const struct g_aff *base, const struct buffer *scalars, size_t scalars_offset, uint64_t count);
 cuzk_status cuda_msm_prepare(struct task *t);
+
+/* -- cuda_bits.c -- */
+cuzk_status cuda_bit_sum_plan(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
+                              unsigned bitmap_count);
+cuzk_status cuda_bit_sum(struct stream *s, struct task *t, const struct bit_sum_plan *p, struct g_jac *out, const struct buffer *points,
+                         size_t points_offset, const struct buffer *bitmaps, size_t bitmaps_offset, struct buffer *workspace);
+cuzk_status cuda_classify_plan(struct classify_plan *out, struct task *t, const struct device *d, uint64_t count, uint64_t wide_max);
+cuzk_status cuda_classify(struct stream *s, struct task *t, const struct classify_plan *p, struct buffer *counts, struct buffer *bitmap,
+                          struct buffer *index, struct buffer *values, const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather,
+                          struct buffer *workspace);
+cuzk_status cuda_gather_points(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out, const struct buffer *points,
+                               size_t points_offset, uint64_t count, const struct buffer *index, uint64_t index_count);
 
 /* -- cuda_eval.c -- */
 cuzk_status cuda_eval_plan(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);

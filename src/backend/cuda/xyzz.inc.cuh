@@ -148,3 +148,42 @@ static __device__ __forceinline__ void xyzz_add(struct xyzz *r, const struct xyz
 }
 
 static __device__ __noinline__ void xyzz_add_far(struct xyzz *r, const struct xyzz *q) { xyzz_add(r, q); }
+
+/* r += (x, y), an affine point, 8 M + 2 S, in two halves, so that a caller may load the next point between them.  start tells whether the x
+ * are equal, which an infinite sum with X = 0 shows too: then finish must not follow, nor for a point at infinity. */
+static __device__ __forceinline__ bool xyzz_mixed_start(fe_t *p, fe_t *d, const struct xyzz *r, const fe_t *x, const fe_t *y)
+{
+    fe_mul(p, x, &r->zz);
+    fe_sub(p, p, &r->x);
+    fe_mul(d, y, &r->zzz);
+    fe_sub(d, d, &r->y);
+    return fe_is_zero(p);
+}
+static __device__ __forceinline__ void xyzz_mixed_finish(struct xyzz *r, const fe_t *p, const fe_t *d)
+{
+    fe_t pp, q, t;
+    fe_sqr(&pp, p);
+    fe_mul(&r->zz, &r->zz, &pp);
+    fe_mul(&q, &r->x, &pp);
+    fe_mul(&pp, &pp, p);
+    fe_mul(&r->zzz, &r->zzz, &pp);
+    fe_sqr(&t, d);
+    fe_sub(&t, &t, &pp);
+    fe_sub(&t, &t, &q);
+    fe_sub(&r->x, &t, &q);
+    fe_sub(&t, &q, &r->x);
+    fe_neg(&r->y, &r->y);
+    fe_dot(&r->y, d, &t, &r->y, &pp);
+}
+
+/* To canonical Jacobian coordinates X ZZ^2, Y ZZZ^2, ZZZ, in x, y, zzz: no inversion. */
+static __device__ __forceinline__ void xyzz_to_jacobian(struct xyzz *r)
+{
+    fe_sqr(&r->zz, &r->zz);
+    fe_mul(&r->x, &r->x, &r->zz);
+    fe_sqr(&r->zz, &r->zzz);
+    fe_mul(&r->y, &r->y, &r->zz);
+    fe_canon(&r->x);
+    fe_canon(&r->y);
+    fe_canon(&r->zzz);
+}
