@@ -139,6 +139,12 @@ cuzk_status cuda_image_assign(struct stream *s, struct task *t, const struct ima
                               const struct image_program *p, const struct buffer *programs, const struct buffer *statement,
                               struct buffer *workspace);
 
+/* -- cuda_group_ntt.c -- */
+cuzk_status cuda_group_ntt_plan(struct group_ntt_plan *out, struct task *t, const struct device *d, const struct domain *domain, bool inverse,
+                                const struct fr *scale, const struct fr *step);
+cuzk_status cuda_group_ntt(struct stream *s, struct task *t, const struct group_ntt_plan *p, struct buffer *points, unsigned first_pass,
+                           unsigned pass_count, struct buffer *workspace);
+
 /* -- cuda_ntt.c -- */
 cuzk_status cuda_quotient_plan(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
 cuzk_status cuda_quotient(struct stream *s, struct task *t, const struct quotient_plan *p, struct buffer *scalars, struct buffer *a,
