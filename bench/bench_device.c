@@ -1,6 +1,6 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
- *     bench_device [group ...]      groups: msm381 msm381g2 msmbn ntt quotient (default: all)
+ *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn ntt quotient (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
  * checked by evaluating the polynomial at points of the domain.  Times are host wall clock around the call and the wait for its
@@ -119,7 +119,7 @@ static int by_value(const void *x, const void *y)
     return (a > c) - (a < c);
 }
 
-static char lines[64][256];
+static char lines[96][256];
 static unsigned line_count;
 
 static void report(const char *name, double *ms, int n, bool good, struct target t, const char *note)
@@ -228,6 +228,186 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
     b->buffer_give(&sc);
     free(logs);
     free(scalars);
+}
+
+/* -- sums over bitmaps -- */
+
+struct bit_dot {
+    const struct fr_int *logs; /* of one word */
+    const uint32_t *bitmap;
+    unsigned __int128 sum[THREADS];
+};
+static void bit_dot_part(void *context, uint64_t first, uint64_t end, unsigned slot)
+{
+    struct bit_dot *d = context;
+    unsigned __int128 sum = 0;
+    for (uint64_t i = first; i < end; i++)
+        if (d->bitmap[i / 32] >> (i % 32) & 1) sum += d->logs[i].w[0];
+    d->sum[slot] = sum;
+}
+
+/* The multiple of the generator that a sum of points of such logarithms is. */
+static void multiple(const struct group *group, struct g_jac *out, const unsigned __int128 *sums, int n)
+{
+    unsigned __int128 sum = 0;
+    for (int i = 0; i < n; i++) sum += sums[i];
+    const struct fr_int k = { { (uint64_t)sum, (uint64_t)(sum >> 64), 0, 0 } };
+    group->jac_from_aff(out, &group->generator);
+    group->jac_mul(out, out, &k);
+}
+
+/* Points of known logarithms, one word each. */
+static struct buffer known_points(const struct curve *c, enum group_id g, uint64_t n, struct fr_int **logs)
+{
+    struct buffer points = take(n * c->group[g]->aff_bytes), sc = take(n * 32);
+    *logs = malloc(n * 32);
+    fill(c, *logs, n, 1, true);
+    OK(b->upload(stream, &task, &sc, 0, *logs, n * 32));
+    OK(b->fixed_base(stream, &task, c, g, &points, 0, &c->group[g]->generator, &sc, 0, n));
+    OK(b->stream_sync(stream, &task));
+    b->buffer_give(&sc);
+    return points;
+}
+
+struct bits_case {
+    unsigned log2, bitmaps, of_256; /* bits set of 256 */
+    struct target target;
+};
+
+static void bits_cases(const struct curve *c, enum group_id g, const struct bits_case *cases, size_t n)
+{
+    const struct group *group = c->group[g];
+    uint64_t most = 0;
+    char name[64];
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "bit_sum %s %s 2^%u x %u", c->name, group->name, cases[i].log2, cases[i].bitmaps);
+        if (case_wanted(name) && most < (uint64_t)1 << cases[i].log2) most = (uint64_t)1 << cases[i].log2;
+    }
+    if (most == 0) return;
+    struct fr_int *logs;
+    struct buffer points = known_points(c, g, most, &logs);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t count = (uint64_t)1 << cases[i].log2;
+        struct bit_sum_plan plan;
+        struct g_jac got[BIT_SUM_MAX], expected[BIT_SUM_MAX];
+        double ms[RUNS_MAX];
+        bool good = true;
+        snprintf(name, sizeof name, "bit_sum %s %s 2^%u x %u", c->name, group->name, cases[i].log2, cases[i].bitmaps);
+        if (!case_wanted(name)) continue;
+        OK(b->bit_sum_plan(&plan, &task, device, c, g, count, cases[i].bitmaps));
+        struct buffer ws = take(plan.workspace_bytes), bitmaps = take(plan.bitmap_bytes * plan.bitmap_count);
+        uint32_t *words = malloc(bitmaps.bytes);
+        memset(words, 0, bitmaps.bytes);
+        for (uint64_t k = 0; k < count * plan.bitmap_count / 4; k++) {
+            const uint64_t x = mix(seed ^ (k + 99));
+            for (unsigned j = 0; j < 4; j++) words[k / 8] |= (uint32_t)((x >> (8 * j) & 255) < cases[i].of_256) << (k % 8 * 4 + j);
+        }
+        OK(b->upload(stream, &task, &bitmaps, 0, words, bitmaps.bytes));
+        for (unsigned k = 0; k < plan.bitmap_count; k++) {
+            struct bit_dot d = { .logs = logs, .bitmap = words + k * plan.bitmap_bytes / 4 };
+            split(bit_dot_part, &d, count);
+            multiple(group, &expected[k], d.sum, THREADS);
+        }
+        for (int k = -1; k < runs; k++) {
+            memset(got, 0xee, sizeof got);
+            const uint64_t t0 = clock_now_ns();
+            OK(b->bit_sum(stream, &task, &plan, got, &points, 0, &bitmaps, 0, &ws));
+            OK(b->stream_sync(stream, &task));
+            if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
+            for (unsigned j = 0; j < plan.bitmap_count; j++) good = good && group->jac_eq(&got[j], &expected[j]);
+        }
+        char note[64];
+        snprintf(note, sizeof note, "%.0f %% ones, %u blocks, batches of %u", cases[i].of_256 / 2.56, plan.part_count, plan.chunk_points);
+        report(name, ms, runs, good, cases[i].target, note);
+        b->buffer_give(&ws);
+        b->buffer_give(&bitmaps);
+        free(words);
+    }
+    b->buffer_give(&points);
+    free(logs);
+}
+
+/* A witness of bits with one value of full size in `rare`: told apart; summed plainly; summed split. */
+static void split_case(const struct curve *c, enum group_id g, unsigned log2, uint64_t rare, struct target target)
+{
+    const struct group *group = c->group[g];
+    const uint64_t n = (uint64_t)1 << log2;
+    char name[64], note[64];
+    snprintf(name, sizeof name, "%s %s 2^%u, 1/%u wide", c->name, group->name, log2, (unsigned)rare);
+    if (!case_wanted(name)) return;
+    struct fr_int *logs, *values = malloc(n * 32);
+    struct buffer points = known_points(c, g, n, &logs), scalars = take(n * 32), counts = take(sizeof(struct classify_counts));
+    struct classify_counts expected_counts = { 0, 0 }, got_counts;
+    struct fr sum;
+    c->fr.from_u64(&sum, 0);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t x = mix(seed ^ (i + 7));
+        memset(&values[i], 0, 32);
+        if (x % rare == 1) { /* full size */
+            values[i].w[0] = mix(x) | 2;
+            for (int j = 1; j < 4; j++) values[i].w[j] = mix(x + (uint64_t)j);
+            values[i].w[3] >>= 257 - c->fr.bits;
+            expected_counts.wide++;
+        } else {
+            values[i].w[0] = x >> 63;
+            expected_counts.ones += x >> 63;
+        }
+    }
+    struct dot d = { .c = c, .x = logs, .y = values };
+    split(dot_part, &d, n);
+    for (int k = 0; k < THREADS; k++) c->fr.add(&sum, &sum, &d.sum[k]);
+    struct fr_int k_int;
+    struct g_jac expected, got;
+    c->fr.to_int(&k_int, &sum);
+    group->jac_from_aff(&expected, &group->generator);
+    group->jac_mul(&expected, &expected, &k_int);
+    OK(b->upload(stream, &task, &scalars, 0, values, n * 32));
+
+    const uint64_t wide_max = expected_counts.wide + expected_counts.wide / 50 + 16;
+    struct classify_plan classify;
+    struct split_plan plan;
+    struct msm_plan plain;
+    OK(b->classify_plan(&classify, &task, device, n, wide_max));
+    OK(split_msm_plan(&plan, &task, b, device, c, g, n, 1, wide_max));
+    OK(b->msm_plan(&plain, &task, device, c, g, n));
+    for (int what = 0; what < 3; what++) {
+        const size_t room = what == 0 ? classify.bitmap_bytes + classify.index_bytes + classify.values_bytes + classify.workspace_bytes + 4096
+                            : what == 1 ? plain.workspace_bytes : plan.workspace_bytes;
+        const size_t index_at = classify.bitmap_bytes, values_at = index_at + (classify.index_bytes + 255) / 256 * 256, run_at = values_at + classify.values_bytes + 256 - classify.values_bytes % 256;
+        struct buffer ws = take(room), bitmap = buffer_piece(&ws, 0, room), index = ws, wide = ws, run = ws;
+        double ms[RUNS_MAX];
+        bool good = true;
+        if (what == 0) {
+            index = buffer_piece(&ws, index_at, classify.index_bytes);
+            wide = buffer_piece(&ws, values_at, classify.values_bytes);
+            run = buffer_piece(&ws, run_at, room - run_at);
+        }
+        for (int k = -1; k < runs; k++) {
+            const uint64_t t0 = clock_now_ns();
+            if (what == 0) OK(b->classify(stream, &task, &classify, &counts, &bitmap, &index, &wide, &scalars, 0, NULL, &run));
+            else if (what == 1) OK(b->msm(stream, &task, &plain, &got, &points, 0, &scalars, 0, NULL, &ws));
+            else OK(split_msm(stream, &task, b, &plan, &got, &points, 0, &scalars, 0, NULL, &ws));
+            OK(b->stream_sync(stream, &task));
+            if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
+            if (what != 0) {
+                good = good && group->jac_eq(&got, &expected);
+                continue;
+            }
+            OK(b->download(stream, &task, &got_counts, &counts, 0, sizeof got_counts));
+            OK(b->stream_sync(stream, &task));
+            good = good && got_counts.ones == expected_counts.ones && got_counts.wide == expected_counts.wide;
+        }
+        char line[96];
+        snprintf(line, sizeof line, "%s %s", what == 0 ? "classify" : what == 1 ? "plain" : "split", name);
+        snprintf(note, sizeof note, "%llu wide%s", (unsigned long long)expected_counts.wide, what == 2 && !plan.split ? ", the planner chose plain" : "");
+        report(line, ms, runs, good, what == 2 ? target : (struct target){ 0, 0, 0, "" }, note);
+        b->buffer_give(&ws);
+    }
+    b->buffer_give(&points);
+    b->buffer_give(&scalars);
+    b->buffer_give(&counts);
+    free(logs);
+    free(values);
 }
 
 /* -- transforms -- */
@@ -420,6 +600,25 @@ int main(int argc, char **argv)
     if (wanted(argc, argv, "msm381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
     if (wanted(argc, argv, "msmbn")) msm_cases(&curve_bn254, GROUP_G1, g1_bn, ARRAY_COUNT(g1_bn));
     if (wanted(argc, argv, "msmbng2")) msm_cases(&curve_bn254, GROUP_G2, g2_bn, ARRAY_COUNT(g2_bn));
+    static const struct bits_case bits_g1_381[] = {
+        { 26, 1, 128, { 11, 15, 17.2, "supraseal" } }, { 26, 1, 256, { 22, 0, 0, "" } }, { 26, 10, 128, { 110, 150, 0, "" } },
+        { 20, 1, 128, { 0.17, 0, 0, "" } },                   { 20, 10, 128, { 1.7, 0, 0, "" } },
+    };
+    static const struct bits_case bits_g2_381[] = { { 24, 1, 128, { 7, 11, 12.5, "supraseal" } }, { 24, 10, 128, { 70, 110, 0, "" } } };
+    static const struct bits_case bits_g1_bn[] = { { 24, 1, 128, { 1.2, 0, 0, "" } }, { 24, 10, 128, { 12, 0, 0, "" } } };
+    static const struct bits_case bits_g2_bn[] = { { 22, 1, 128, { 0, 0, 0, "" } } };
+    if (wanted(argc, argv, "bits")) {
+        bits_cases(&curve_bls12_381, GROUP_G1, bits_g1_381, ARRAY_COUNT(bits_g1_381));
+        bits_cases(&curve_bls12_381, GROUP_G2, bits_g2_381, ARRAY_COUNT(bits_g2_381));
+        bits_cases(&curve_bn254, GROUP_G1, bits_g1_bn, ARRAY_COUNT(bits_g1_bn));
+        bits_cases(&curve_bn254, GROUP_G2, bits_g2_bn, ARRAY_COUNT(bits_g2_bn));
+    }
+    if (wanted(argc, argv, "split")) {
+        split_case(&curve_bls12_381, GROUP_G1, 26, 50, (struct target){ 22, 0, 0, "" });
+        split_case(&curve_bls12_381, GROUP_G2, 24, 50, (struct target){ 0, 0, 0, "" });
+        split_case(&curve_bn254, GROUP_G1, 22, 20, (struct target){ 0, 0, 0, "" });
+        split_case(&curve_bn254, GROUP_G1, 18, 20, (struct target){ 0, 0, 0, "" });
+    }
     b->stream_close(stream);
     b->close(device);
     printf("%d wrong\n", failures);

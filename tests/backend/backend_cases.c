@@ -1196,7 +1196,9 @@ static void split_sums(void **state)
     struct backend eager = *f.b;
     (void)state;
     for_each_sum(333, body_split);
-    for_each_sum(5000, body_split);
+    sum_init(&s, &curve_bls12_381, GROUP_G1, 5000);
+    body_split(&s);
+    sum_fini(&s);
     eager.value_cost = 1;
     eager.call_cost = -1e18;
     sum_init(&s, &curve_bn254, GROUP_G1, 300);
