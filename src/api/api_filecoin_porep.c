@@ -137,7 +137,7 @@ struct proving {
     struct groth16_plan plan;
     struct assignment assignment;
     struct arena memory; /* of the values */
-    bls12_381_fr_int *values;
+    bls12_381_fr_int *values; /* NULL where the device makes them */
 };
 
 static void report(const struct proving *p, unsigned partition, const char *stage, double ms)
@@ -165,12 +165,12 @@ static cuzk_status prove_partition(struct proving *p, unsigned partition, uint8_
     const uint64_t start_ns = clock_now_ns();
 
     TRY(porep_assign(circuit, p->task, &p->assignment, p->c1, partition));
-    porep_witness(circuit, &p->assignment, p->values);
-    TRY(porep_proof_check_inputs(p->task, &p->public, partition, p->values, p->c1->path));
+    TRY(porep_proof_check_inputs(p->task, &p->public, partition, p->assignment.inputs, p->c1->path));
+    if (!p->plan.on_image) porep_witness(circuit, &p->assignment, p->values);
     report(p, partition, "witness", clock_ms_since(start_ns));
     w.curve = &curve_bls12_381;
     w.count = p->key->key->variable_count;
-    w.values = span_of(p->values, 32 * w.count);
+    w.values = span_of(p->values, p->plan.on_image ? 0 : 32 * w.count);
     w.assignment = &p->assignment;
     const cuzk_status status =
         groth16_prove_verified(p->task, &proof, p->key->key, &p->plan, &p->key->verifier, &w, &timings);
@@ -205,6 +205,7 @@ static cuzk_status prepare(struct proving *p)
     }
     TRY(groth16_prove_plan(&p->plan, p->task, p->key->key, p->context->backend, p->context->device));
     porep_proof_room(&room, &circuit->image, pool_width(p->context->pool));
+    if (p->plan.on_image) room.values_bytes = 0;
     const size_t all = p->key->shared_bytes + p->plan.block_bytes + room.assignment_bytes + room.values_bytes;
     if (p->context->memory_bytes != 0 && all > p->context->memory_bytes) {
         const cuzk_status status =
@@ -220,6 +221,7 @@ static cuzk_status prepare(struct proving *p)
     porep_proof_derive(&p->public, &statement);
     report(p, 0, "check", clock_ms_since(clock));
     TRY(assignment_create(&p->assignment, p->task, &circuit->image));
+    if (p->plan.on_image) return CUZK_OK;
     TRY(arena_open(&p->memory, p->task, arena_round(room.values_bytes), ARENA_SECRET));
     TRY(arena_take(&p->memory, p->task, &values, room.values_bytes));
     p->values = values;

@@ -57,7 +57,7 @@ static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct
     c->key_bytes.of[BYTES_HEAP] = key_bytes(&key) + 2 * key.key->variable_count;
     c->carry_bytes.of[BYTES_HEAP] = room.assignment_bytes;
     c->synthesis_bytes.of[BYTES_HEAP] = room.assignment_bytes + c1_bytes_most(shape);
-    c->prove_bytes.of[BYTES_HEAP] = arena_round(room.values_bytes);
+    c->prove_bytes.of[BYTES_HEAP] = plan.on_image ? 0 : arena_round(room.values_bytes);
     kind_add_plan(c, &plan);
     kind_table(c, key.key);
     c->note = shape->sector_bytes;
@@ -231,13 +231,15 @@ static cuzk_status prove_values(struct task *t, struct part_output *out, const s
     const struct porep_key *key = in->key;
     struct groth16_timings timings = { 0 };
     struct groth16_proof proof;
-    void *values;
+    void *values = NULL;
 
-    TRY(arena_take(memory, t, &values, values_bytes));
-    porep_witness(&key->binding.circuit, &k->assignment, values);
+    if (!plan->on_image) {
+        TRY(arena_take(memory, t, &values, values_bytes));
+        porep_witness(&key->binding.circuit, &k->assignment, values);
+    }
     const struct witness w = { .curve = &curve_bls12_381,
                                .count = key->key->variable_count,
-                               .values = span_of(values, 32 * key->key->variable_count),
+                               .values = span_of(values, plan->on_image ? 0 : 32 * key->key->variable_count),
                                .assignment = &k->assignment };
     TRY(groth16_prove(t, &proof, key->key, plan, &w, &timings));
     out->proof = malloc(PROOF_BYTES);
@@ -258,8 +260,9 @@ static cuzk_status porep_prove(struct task *t, struct part_output *out, const st
 
     TRY(groth16_prove_plan(&plan, t, key->key, place->backend, place->device));
     porep_proof_room(&room, &key->binding.circuit.image, pool_width(t->pool));
+    if (plan.on_image) room.values_bytes = 0;
     TRY(kind_check_grant(t, &plan, arena_round(room.values_bytes), granted));
-    TRY(arena_open(&memory, t, arena_round(room.values_bytes), ARENA_SECRET));
+    if (!plan.on_image) TRY(arena_open(&memory, t, arena_round(room.values_bytes), ARENA_SECRET));
     const cuzk_status status = prove_values(t, out, in, carry, &plan, &memory, room.values_bytes);
     arena_close(&memory);
     return status;

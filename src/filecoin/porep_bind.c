@@ -52,6 +52,15 @@ static cuzk_status check_circuit(const void *circuit, struct task *t, const stru
     return image_check(&c->image, t, w->assignment, &c->map);
 }
 
+static void parts_of(struct witness_parts *out, const struct witness *w)
+{
+    const struct assignment *a = w->assignment;
+
+    out->bits = a->bits;
+    out->numbers = a->numbers;
+    out->inputs = a->inputs;
+}
+
 cuzk_status porep_bind(struct porep_binding *out, struct task *t, const struct porep_shape *shape)
 {
     TRY(porep_circuit_open(&out->circuit, t, shape, NULL));
@@ -65,6 +74,8 @@ cuzk_status porep_bind(struct porep_binding *out, struct task *t, const struct p
     out->constraints.walk = walk_circuit;
     out->constraints.evaluate = evaluate_circuit;
     out->constraints.check = check_circuit;
+    out->constraints.image = &out->circuit.image;
+    out->constraints.parts = parts_of;
     return CUZK_OK;
 }
 

@@ -32,6 +32,8 @@ void constraints_of_r1cs(struct constraints *out, const struct r1cs_file *circui
     out->walk = walk_r1cs;
     out->evaluate = NULL;
     out->check = NULL;
+    out->image = NULL;
+    out->parts = NULL;
 }
 
 unsigned constraints_domain_log2(const struct constraints *c)

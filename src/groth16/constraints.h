@@ -7,6 +7,7 @@
 #define CUZK_GROTH16_CONSTRAINTS_H
 
 #include "formats/r1cs_file.h"
+#include "r1cs/image.h"
 #include "r1cs/witness.h"
 
 /* One coefficient, possibly 0, in Montgomery form; side: enum r1cs_side. */
@@ -36,6 +37,10 @@ struct constraints {
                             const struct witness *w);
     /** CUZK_UNSATISFIED names the first row that w does not satisfy.  NULL where evaluate is. */
     cuzk_status (*check)(const void *circuit, struct task *t, const struct witness *w);
+    /** The circuit as data for backends that evaluate images, its trailing rows the binding ones; NULL: there is none. */
+    const struct circuit_image *image;
+    /** What w's assignment consists of.  NULL where image is. */
+    void (*parts)(struct witness_parts *out, const struct witness *w);
 };
 
 /** Those of a circuit file, which is borrowed. */

@@ -1,13 +1,16 @@
-/* A key in device memory: points, gather lists and matrices, for backends that do not read host memory. */
+/* A key in device memory: points, gather lists and the circuit, for backends that do not read host memory. */
 #include "groth16/key_device.h"
 #include "base/arena.h"
 #include "groth16/msm_set.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Streams kept by all keys together: a device has only so many (16 on CUDA), and each holds some of its memory. */
 #define IDLE_MOST 4
 static atomic_uint idle_streams;
+
+#define SLICE_BYTES ((size_t)16 << 20) /* of points that are decoded before they are copied */
 
 struct idle_stream {
     const struct backend *backend;
@@ -59,7 +62,7 @@ void key_devices_destroy(struct key_devices *d)
 
 struct layout {
     struct msm_row rows[QUERY_COUNT];
-    size_t points[QUERY_COUNT], gather[QUERY_COUNT], matrix[2], bytes;
+    size_t points[QUERY_COUNT], gather[QUERY_COUNT], matrix[2], tables, bytes;
 };
 
 static size_t points_bytes(const struct groth16_key *key, const struct msm_row *row)
@@ -75,48 +78,82 @@ static size_t place(size_t *at, size_t bytes)
     return here;
 }
 
-static void layout_of(struct layout *l, const struct groth16_key *key, const struct backend *backend)
+static void layout_of(struct layout *l, const struct groth16_key *key, const struct backend *backend,
+                      const struct key_residence *what)
 {
-    l->bytes = 0;
+    memset(l, 0, sizeof *l);
     msm_set_rows(l->rows, key);
     for (int q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &l->rows[q];
-        l->points[q] = place(&l->bytes, points_bytes(key, row));
+        l->points[q] = place(&l->bytes, what->points ? points_bytes(key, row) : 0);
         if (row->gather == NULL) continue;
         l->gather[q] = q == QUERY_B2 ? l->gather[QUERY_B1] /* the same list */
                                      : place(&l->bytes, row->count * sizeof *row->gather);
+    }
+    if (key->constraints != NULL) {
+        l->tables = place(&l->bytes, what->image.tables_bytes);
+        return;
     }
     l->matrix[0] = place(&l->bytes, backend->matrix_bytes(&key->a));
     l->matrix[1] = place(&l->bytes, backend->matrix_bytes(&key->b));
 }
 
-uint64_t key_device_bytes(const struct groth16_key *key, const struct backend *backend)
+uint64_t key_device_bytes(const struct groth16_key *key, const struct backend *backend,
+                          const struct key_residence *what)
 {
     struct layout l;
 
-    layout_of(&l, key, backend);
+    layout_of(&l, key, backend, what);
     return l.bytes;
 }
 
 /* -- the upload -------------------------------------------------------------------------------------------------------- */
 
+cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key, const struct backend *backend,
+                                   struct stream *stream, struct buffer *to, enum groth16_query q,
+                                   uint64_t first, uint64_t count)
+{
+    const size_t each = key->curve->group[q == QUERY_B2 ? GROUP_G2 : GROUP_G1]->aff_bytes;
+    const uint64_t slice = SLICE_BYTES / each;
+    cuzk_status status = CUZK_OK;
+
+    if (!key->encoded[q]) return backend->upload(stream, t, to, 0, key->point[q].data + first * each, count * each);
+    uint8_t *const decoded = malloc((count < slice ? count : slice) * each + 1);
+    if (decoded == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory to decode points");
+    for (uint64_t done = 0; done < count; done += slice) {
+        const uint64_t here = count - done < slice ? count - done : slice;
+        TRY_GOTO(out, groth16_key_points(t, key, q, first + done, here, decoded));
+        TRY_GOTO(out, backend->upload(stream, t, to, done * each, decoded, here * each)); /* has read it on return */
+    }
+out:
+    free(decoded);
+    return status;
+}
+
 static cuzk_status fill(struct key_device *k, struct task *t, const struct groth16_key *key,
-                        struct stream *stream, const struct layout *l)
+                        struct stream *stream, const struct layout *l, const struct key_residence *what)
 {
     const struct csr *const matrices[2] = { &key->a, &key->b };
 
-    for (int q = 0; q < QUERY_COUNT; q++) {
+    k->has_points = what->points;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &l->rows[q];
         const size_t bytes = points_bytes(key, row), list_bytes = row->count * sizeof *row->gather;
         TRY(task_poll(t));
         task_progress(t, "key", (uint64_t)q, QUERY_COUNT);
-        k->points[q] = buffer_piece(&k->block, l->points[q], bytes);
-        TRY(k->backend->upload(stream, t, &k->points[q], 0, row->points.data, bytes));
+        if (what->points) {
+            k->points[q] = buffer_piece(&k->block, l->points[q], bytes);
+            TRY(key_device_send_points(t, key, k->backend, stream, &k->points[q], q, 0, row->count));
+        }
         if (row->gather == NULL) continue;
         k->gather[q] = buffer_piece(&k->block, l->gather[q], list_bytes);
         if (q != QUERY_B2) TRY(k->backend->upload(stream, t, &k->gather[q], 0, row->gather, list_bytes));
     }
-    for (int m = 0; m < 2; m++) {
+    if (key->constraints != NULL) {
+        k->tables = buffer_piece(&k->block, l->tables, what->image.tables_bytes);
+        TRY(k->backend->image_upload(stream, t, &what->image, &k->tables, key->constraints->image));
+    }
+    for (int m = 0; m < 2 && key->constraints == NULL; m++) {
         k->matrix[m] = buffer_piece(&k->block, l->matrix[m], k->backend->matrix_bytes(matrices[m]));
         TRY(k->backend->matrix_upload(stream, t, &k->matrix[m], matrices[m]));
     }
@@ -124,7 +161,8 @@ static cuzk_status fill(struct key_device *k, struct task *t, const struct groth
 }
 
 static cuzk_status make(struct key_device **out, struct task *t, const struct groth16_key *key,
-                        const struct backend *backend, struct device *device, struct stream *stream)
+                        const struct backend *backend, struct device *device, struct stream *stream,
+                        const struct key_residence *what)
 {
     struct key_device *k = calloc(1, sizeof *k);
     struct task quiet;
@@ -133,10 +171,10 @@ static cuzk_status make(struct key_device **out, struct task *t, const struct gr
     if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key on a device");
     k->backend = backend;
     k->device = device;
-    layout_of(&l, key, backend);
+    layout_of(&l, key, backend, what);
     cuzk_status status = backend->buffer_take(&k->block, t, device, MEM_DEVICE, l.bytes, 0);
     if (status == CUZK_OK) {
-        status = fill(k, t, key, stream, &l);
+        status = fill(k, t, key, stream, &l, what);
         if (status != CUZK_OK) { /* no copy may still be on its way into memory that is given back */
             task_init(&quiet);
             (void)!backend->stream_sync(stream, &quiet);
@@ -151,7 +189,8 @@ static cuzk_status make(struct key_device **out, struct task *t, const struct gr
 }
 
 cuzk_status key_device_take(const struct key_device **out, struct task *t, const struct groth16_key *key,
-                            const struct backend *backend, struct device *device, struct stream *stream)
+                            const struct backend *backend, struct device *device, struct stream *stream,
+                            const struct key_residence *what)
 {
     struct key_devices *const d = key->devices;
     struct key_device *k;
@@ -159,9 +198,9 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
 
     pthread_mutex_lock(&d->lock);
     for (k = d->first; k != NULL; k = k->next)
-        if (k->backend == backend && k->device == device) break;
+        if (k->backend == backend && k->device == device && (k->has_points || !what->points)) break;
     if (k == NULL) {
-        status = make(&k, t, key, backend, device, stream);
+        status = make(&k, t, key, backend, device, stream, what);
         if (status == CUZK_OK) {
             k->next = d->first;
             d->first = k;

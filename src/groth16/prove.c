@@ -26,7 +26,8 @@ static cuzk_status check_values(struct task *t, void *context, uint64_t begin, u
     return witness_check_range(t, context, begin, end);
 }
 
-static cuzk_status check_witness(struct task *t, const struct groth16_key *key, const struct witness *w)
+static cuzk_status check_witness(struct task *t, const struct groth16_key *key, const struct groth16_plan *p,
+                                 const struct witness *w)
 {
     if (key->outline) return FAIL(t, CUZK_INTERNAL, "a proof on a key that was opened for its counts only");
     if (w->curve != key->curve)
@@ -37,6 +38,7 @@ static cuzk_status check_witness(struct task *t, const struct groth16_key *key, 
             t, CUZK_MISMATCH,
             "the witness has %llu values, the key's circuit %llu variables; they are of different circuits",
             (unsigned long long)w->count, (unsigned long long)key->variable_count);
+    if (p->on_image) return prove_image_check(t, key, w);
     struct witness values = *w;
     return chunks_run(t, NULL, w->count, WITNESS_CHUNK, check_values, &values);
 }
@@ -49,6 +51,7 @@ static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const
 {
     const struct constraints *c = key->constraints;
 
+    if (p->on_image) return prove_image_evaluate(t, key, p, stream, w, ops, ws);
     if (ops->resident != NULL) {
         const struct buffer *const m = ops->resident->matrix;
         TRY(p->backend->eval_resident(stream, t, &p->eval_a, key->curve, &ws->a, &key->a, &m[0],
@@ -82,7 +85,10 @@ static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct gro
     const struct buffer *const scalars = row->scalars == MSM_QUOTIENT ? &ws->a : &ops->witness;
     struct buffer points, gather = { 0 };
 
-    if (key->encoded[q]) {
+    if (ops->resident != NULL && !ops->resident->has_points) {
+        points = ws->points;
+        TRY(key_device_send_points(t, key, p->backend, stream, &points, q, first, count));
+    } else if (ops->resident == NULL && key->encoded[q]) {
         TRY(groth16_key_points(t, key, q, first, count, ws->points.data));
         points = ws->points;
     } else {
@@ -137,7 +143,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     uint64_t clock = clock_now_ns();
 
     memset(&ws, 0, sizeof ws);
-    TRY_GOTO(out, check_witness(t, key, w));
+    TRY_GOTO(out, check_witness(t, key, plan, w));
     TRY_GOTO(out, prove_workspace_take(&ws, t, plan));
     TRY_GOTO(out, key_device_stream_take(&stream, t, key, be, plan->device));
     TRY_GOTO(out, prove_operands_take(&ops, t, key, plan, stream, w, &ws));

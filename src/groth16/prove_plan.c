@@ -10,25 +10,35 @@
 
 #define PIECE_BYTES \
     ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0002-points-in-the-file.md */
+#define SENT_BYTES ((size_t)1 << 30) /* of points that are sent to a device at once: long sums are cheaper a point */
 
 /* -- the plan ---------------------------------------------------------------------------------------------------------- */
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* How query q is cut into pieces, evenly, so that the last is about as long as the others. */
-static uint64_t piece_of(const struct groth16_key *key, enum groth16_query q, const struct msm_row *row)
+/* Whether a sum finds all its points where it reads them. */
+static bool points_in_place(const struct groth16_plan *p, const struct groth16_key *key, enum groth16_query q)
 {
-    const uint64_t most = PIECE_BYTES / key->curve->group[row->group]->aff_bytes,
+    return p->backend->reads_host_memory ? !key->encoded[q] : p->residence.points;
+}
+
+/* How query q is cut into pieces, evenly, so that the last is about as long as the others. */
+static uint64_t piece_of(const struct groth16_plan *p, const struct groth16_key *key, enum groth16_query q)
+{
+    const struct msm_row *row = &p->rows[q];
+    const size_t piece_bytes = p->backend->reads_host_memory ? PIECE_BYTES : SENT_BYTES;
+    const uint64_t most = piece_bytes / key->curve->group[row->group]->aff_bytes,
                    pieces = (row->count + most - 1) / most;
 
-    return !key->encoded[q] || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
+    return points_in_place(p, key, q) || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
 }
 
 static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const struct groth16_key *key)
 {
+    out->sums_workspace_bytes = out->points_bytes = 0;
     for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &out->rows[q];
-        const uint64_t piece = piece_of(key, q, row),
+        const uint64_t piece = piece_of(out, key, q),
                        last = piece == 0 ? 0 : row->count - (row->count - 1) / piece * piece;
         out->piece[q] = piece;
         TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
@@ -37,7 +47,7 @@ static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const str
             larger(out->sums_workspace_bytes, arena_round(out->msm[q].workspace_bytes));
         out->sums_workspace_bytes =
             larger(out->sums_workspace_bytes, arena_round(out->last[q].workspace_bytes));
-        if (key->encoded[q])
+        if (!points_in_place(out, key, q))
             out->points_bytes =
                 larger(out->points_bytes, arena_round(piece * key->curve->group[row->group]->aff_bytes));
     }
@@ -56,6 +66,8 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
                 ? larger(out->eval_a.workspace_bytes, out->eval_b.workspace_bytes)
                 : larger(out->eval_a.resident_workspace_bytes, out->eval_b.resident_workspace_bytes);
         out->values_workspace_bytes = larger(out->values_workspace_bytes, eval_bytes);
+    } else if (prove_image_possible(key, out->backend)) {
+        TRY(prove_image_plan(out, t, key));
     } else if (!out->backend->host_elements) {
         return FAIL(t, CUZK_UNSUPPORTED, "the %s backend does not evaluate circuit %s yet; cpu does",
                     out->backend->name, key->constraints->name);
@@ -65,14 +77,20 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
     return CUZK_OK;
 }
 
+/* What a proof and its key take in all. */
+static uint64_t needed_bytes(const struct groth16_plan *p, struct device_info *info)
+{
+    p->backend->info(p->device, info);
+    return p->key_bytes + p->block_bytes + info->stream_bytes;
+}
+
 /* Whether one proof and its key fit into the device at all.  Host memory is the caller's to weigh. */
 static cuzk_status fits(struct task *t, const struct groth16_key *key, const struct groth16_plan *p)
 {
     struct device_info info;
 
     if (p->backend->reads_host_memory) return CUZK_OK;
-    p->backend->info(p->device, &info);
-    const uint64_t needed = p->key_bytes + p->block_bytes + info.stream_bytes;
+    const uint64_t needed = needed_bytes(p, &info);
     if (needed <= info.memory_bytes) return CUZK_OK;
     const cuzk_status status =
         FAIL(t, CUZK_TOO_LARGE,
@@ -83,6 +101,20 @@ static cuzk_status fits(struct task *t, const struct groth16_key *key, const str
     task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL,
                     "use a device with more memory, or the cpu backend");
     return status;
+}
+
+/* Sums, the key's share and the block, with the key's points resident or not as out->residence says. */
+static cuzk_status plan_memory(struct groth16_plan *out, struct task *t, const struct groth16_key *key)
+{
+    TRY(plan_sums(out, t, key));
+    if (!out->backend->reads_host_memory) {
+        out->key_bytes = key_device_bytes(key, out->backend, &out->residence);
+        out->witness_bytes = arena_round(32 * key->variable_count);
+    }
+    out->block_bytes = out->witness_bytes + out->vector_bytes +
+                       larger(out->vector_bytes + out->values_workspace_bytes,
+                              out->points_bytes + out->sums_workspace_bytes);
+    return CUZK_OK;
 }
 
 cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
@@ -100,14 +132,13 @@ cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const s
     out->device = device;
     msm_set_rows(out->rows, key);
     TRY(plan_values(out, t, key));
-    TRY(plan_sums(out, t, key));
-    if (!backend->reads_host_memory) {
-        out->key_bytes = key_device_bytes(key, backend);
-        out->witness_bytes = arena_round(32 * key->variable_count);
+    out->residence.points = !backend->reads_host_memory;
+    TRY(plan_memory(out, t, key));
+    struct device_info info;
+    if (out->residence.points && needed_bytes(out, &info) > info.memory_bytes) {
+        out->residence.points = false;
+        TRY(plan_memory(out, t, key));
     }
-    out->block_bytes = out->witness_bytes + out->vector_bytes +
-                       larger(out->vector_bytes + out->values_workspace_bytes,
-                              out->points_bytes + out->sums_workspace_bytes);
     return fits(t, key, out);
 }
 
@@ -142,9 +173,10 @@ cuzk_status prove_operands_take(struct prove_operands *out, struct task *t, cons
         out->witness = buffer_borrow(p->device, w->values);
         return CUZK_OK;
     }
-    TRY(key_device_take(&out->resident, t, key, p->backend, p->device, stream));
+    TRY(key_device_take(&out->resident, t, key, p->backend, p->device, stream, &p->residence));
     memcpy(out->points, out->resident->points, sizeof out->points);
     memcpy(out->gather, out->resident->gather, sizeof out->gather);
     out->witness = ws->witness;
+    if (p->on_image) return CUZK_OK; /* the values are made there */
     return p->backend->upload(stream, t, &ws->witness, 0, w->values.data, 32 * w->count);
 }

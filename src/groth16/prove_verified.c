@@ -5,6 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void public_inputs(struct fr_int *out, const struct groth16_key *key, const struct witness *w)
+{
+    struct witness_parts parts;
+
+    if (w->values.data != NULL) {
+        for (uint64_t i = 0; i < key->public_count; i++) witness_get(w, &out[i], i + 1);
+        return;
+    }
+    key->constraints->parts(&parts, w);
+    memcpy(out, (const uint8_t *)parts.inputs + sizeof *out, key->public_count * sizeof *out);
+}
+
 /* Why a proof made from w does not verify, as far as it can be told. */
 static cuzk_status explain(struct task *t, const struct groth16_key *key, const struct witness *w)
 {
@@ -62,7 +74,7 @@ cuzk_status groth16_prove_verified(struct task *t, struct groth16_proof *out, co
     }
     TRY_GOTO(out, groth16_prove(t, out, key, plan, w, timings));
     const uint64_t start_ns = clock_now_ns();
-    for (uint64_t i = 0; i < key->public_count; i++) witness_get(w, &inputs[i], i + 1);
+    public_inputs(inputs, key, w);
     task_init(&quiet);
     const cuzk_status verdict =
         groth16_verify(&quiet, verifier, out, inputs, key->public_count, GROTH16_POINTS_UNCHECKED);

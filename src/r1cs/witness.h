@@ -4,10 +4,16 @@
 
 #include "curve/curve.h"
 
+/* The values of a circuit image's variables with bits as bits: the arrays of circuits/gadgets/assign.h in their orders.  Borrowed. */
+struct witness_parts {
+    const void *bits, *numbers, *inputs;
+};
+
 struct witness {
     const struct curve *curve;
     struct span
-        values; /* count * 32 bytes: canonical little-endian integers at any alignment; value 0 is 1.  Borrowed, secret. */
+        values; /* count * 32 bytes: canonical little-endian integers at any alignment; value 0 is 1.  Borrowed, secret.  NULL: of an
+                 * image's assignment alone, on a backend that evaluates images. */
     uint64_t count;
     const void *
         assignment; /* what a circuit that is a program made them from, for its own evaluation (groth16/constraints.h); or NULL */

@@ -83,7 +83,7 @@ static void uploaded_once_and_given_back(void **state)
     make(&m, 0);
     task_init(&t);
     proving_must(&t, groth16_prove_plan(&plan, &t, m.key, &backend_blind, m.device), "plan");
-    assert_int_equal(plan.key_bytes, key_device_bytes(m.key, &backend_blind));
+    assert_int_equal(plan.key_bytes, key_device_bytes(m.key, &backend_blind, &plan.residence));
     assert_int_equal(blind_bytes_taken(), 0); /* a plan takes nothing */
     const uint64_t before = blind_bytes_uploaded();
     prove_once(&m);
@@ -106,14 +106,18 @@ static void many_first_proofs_upload_it_once(void **state)
 {
     enum { THREADS = 4 };
     pthread_t thread[THREADS];
+    struct groth16_plan plan;
     struct made m;
+    struct task t;
 
     (void)state;
     make(&m, 0);
+    task_init(&t);
+    proving_must(&t, groth16_prove_plan(&plan, &t, m.key, &backend_blind, m.device), "plan");
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, prove_in_thread, &m), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
-    assert_int_equal(blind_bytes_taken(), key_device_bytes(m.key, &backend_blind));
+    assert_int_equal(blind_bytes_taken(), plan.key_bytes);
     unmake(&m);
 }
 

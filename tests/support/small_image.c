@@ -1,5 +1,7 @@
 /* See small_image.h. */
 #include "support/small_image.h"
+#include "circuits/gadgets/evaluate.h"
+#include "circuits/gadgets/expand.h"
 #include "circuits/gadgets/gadgets.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +102,79 @@ void small_image_redraw(struct small_image *s, struct prng *random)
     assignment_values(&s->assignment, &s->map, (bls12_381_fr_int *)(void *)s->values);
 }
 
+/* -- as groth16 takes it ----------------------------------------------------------------------------------------------- */
+
+struct walk {
+    const struct circuit_template *whole;
+    constraint_sink *sink;
+    void *context;
+};
+
+static cuzk_status walk_row(void *context, struct task *t, const struct expanded_row *row)
+{
+    const struct walk *w = context;
+    struct constraint_term term = { .row = row->index };
+    if (row->index >= w->whole->row_count - w->whole->input_count) return CUZK_OK; /* those that bind the inputs */
+    for (term.side = 0; term.side < 3; term.side++)
+        for (uint32_t i = 0; i < row->count[term.side]; i++) {
+            const struct row_term *p = &row->side[term.side][i];
+            term.variable = p->var & VAR_AUX ? w->whole->input_count + (p->var & ~VAR_AUX) : p->var;
+            memcpy(&term.coefficient, expanded_coefficient(row, p->coefficient), sizeof term.coefficient);
+            cuzk_status status = w->sink(w->context, t, &term);
+            if (status != CUZK_OK) return status;
+        }
+    return CUZK_OK;
+}
+
+static cuzk_status walk_all(const void *circuit, struct task *t, constraint_sink *sink, void *context)
+{
+    const struct small_image *s = circuit;
+    struct walk w = { image_circuit(&s->image), sink, context };
+    return image_expand(&s->image, t, walk_row, &w);
+}
+
+static cuzk_status evaluate(const void *circuit, struct task *t, struct fr *a, struct fr *b, const struct witness *w)
+{
+    const struct small_image *s = circuit;
+    return image_evaluate(&s->image, t, (bls12_381_fr_t *)(void *)a, (bls12_381_fr_t *)(void *)b, w->assignment,
+                          &s->map);
+}
+
+static cuzk_status check(const void *circuit, struct task *t, const struct witness *w)
+{
+    const struct small_image *s = circuit;
+    return image_check(&s->image, t, w->assignment, &s->map);
+}
+
+static void parts(struct witness_parts *out, const struct witness *w)
+{
+    const struct assignment *a = w->assignment;
+    out->bits = a->bits;
+    out->numbers = a->numbers;
+    out->inputs = a->inputs;
+}
+
+static void bind(struct small_image *s)
+{
+    const struct circuit_template *whole = image_circuit(&s->image);
+    struct constraints *c = &s->constraints;
+    c->name = s->image.name;
+    c->curve = &curve_bls12_381;
+    c->variable_count = s->value_count;
+    c->input_count = whole->input_count;
+    c->row_count = whole->row_count - whole->input_count;
+    c->circuit = s;
+    c->walk = walk_all;
+    c->evaluate = evaluate;
+    c->check = check;
+    c->image = &s->image;
+    c->parts = parts;
+    s->witness.curve = c->curve;
+    s->witness.count = s->value_count;
+    s->witness.values = span_of(s->values, s->value_count * sizeof *s->values);
+    s->witness.assignment = &s->assignment;
+}
+
 void small_image_open(struct small_image *s, struct prng *random)
 {
     struct task t;
@@ -111,6 +186,7 @@ void small_image_open(struct small_image *s, struct prng *random)
     s->value_count = (uint64_t)image_circuit(&s->image)->input_count + image_circuit(&s->image)->aux_count;
     s->values = calloc(s->value_count, sizeof *s->values);
     if (s->values == NULL) abort();
+    bind(s);
     small_image_redraw(s, random);
 }
 

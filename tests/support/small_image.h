@@ -3,15 +3,17 @@
 #define CUZK_TESTS_SMALL_IMAGE_H
 
 #include "circuits/gadgets/assign.h"
-#include "curve/curve.h"
+#include "groth16/constraints.h"
 #include "support/prng.h"
 
 struct small_image {
     struct circuit_image image;
+    struct constraints constraints; /* of it, as groth16 takes them; the circuit is this structure, which does not move */
     struct aux_map map;
     struct assignment assignment; /* satisfies all rows */
     struct fr_int *values;        /* the same as matrices take it */
     uint64_t value_count;
+    struct witness witness;       /* both, as groth16 takes them */
 };
 
 enum { SMALL_IMAGE_ROWS_MAX = 4096 };
