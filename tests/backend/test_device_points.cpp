@@ -1,4 +1,4 @@
-// The device's point kernels for G1 of BN254, run on the host: bucket sums and the reduction, with points that are small multiples of
+// The device's point kernels for G1 of BN254 on the emulated device: bucket sums and the reduction, with points that are small multiples of
 // one point, so that equal and opposite points meet all the time.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,10 @@ extern "C" {
 #include "curve/curve.h"
 #include "support/prng.h"
 }
-#include "cuda_on_host.h"
+#include "backend/cuda/launch.h"
+#include "cuda_host.h"
+
+#include <vector>
 
 #include "field/params_bn254.h"
 #define FE       fp
@@ -29,6 +32,20 @@ extern "C" {
 #include "backend/cuda/msm_curve.inc.cuh"
 
 static struct prng rng;
+
+/* body() in every thread of a grid.  It may use host memory: this device has no other. */
+template <class F> static __global__ void k_run(F body) { body(); }
+template <class F> static void on_device(dim3 grid, unsigned threads, F body)
+{
+    cudaStream_t s;
+    assert_int_equal(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), cudaSuccess);
+    LAUNCH(k_run<F>, grid, threads, 0, s)(body);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(s), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(s), cudaSuccess);
+}
+template <class F> static void in_one_thread(F body) { on_device(1, 1, body); }
+
 static const struct group *const group = &curve_bn254.g1;
 
 /* |k| times the generator, opposite if k < 0 */
@@ -47,9 +64,7 @@ static bool is_multiple(const struct xyzz *p, int64_t k)
     uint8_t jac[3 * sizeof(fp_t)], in[XYZZ_BYTES];
     xyzz_write(in, p);
     memset(&got, 0, sizeof got);
-    threadIdx = { 0, 0 };
-    blockIdx = { 0, 0 };
-    k_to_jacobian(jac, in, 1);
+    in_one_thread([&] { k_to_jacobian(jac, in, 1); });
     memcpy(&got, jac, sizeof jac);
     multiple(&expected, k);
     return group->jac_is_inf(&got) ? group->jac_is_inf(&expected) : group->jac_eq(&got, &expected);
@@ -85,7 +100,7 @@ static void bucket_sums(void **state)
         uint8_t out[XYZZ_BYTES];
         struct xyzz s;
         memset(out, 0xee, sizeof out);
-        list_sum(out, points, list, 0, n, false);
+        in_one_thread([&] { list_sum(out, points, list, 0, n, false); });
         xyzz_read(&s, out);
         if (!is_multiple(&s, sum)) fail_msg("a bucket of %u entries", n);
     }
@@ -98,7 +113,7 @@ static int64_t random_xyzz(struct xyzz *p, unsigned spread)
     uint8_t out[XYZZ_BYTES];
     /* over a detour, so that ZZ is not 1 */
     const uint32_t list[3] = { entry, 7, 7 | 1u << 31 };
-    list_sum(out, points, list, 0, 3, false);
+    in_one_thread([&] { list_sum(out, points, list, 0, 3, false); });
     xyzz_read(p, out);
     return k;
 }
@@ -109,9 +124,9 @@ static void additions(void **state)
     for (int i = 0; i < 2000; i++) {
         struct xyzz a, b;
         const int64_t k = random_xyzz(&a, 3), m = random_xyzz(&b, 3);
-        xyzz_add_far(&a, &b);
+        in_one_thread([&] { xyzz_add_far(&a, &b); });
         assert_true(is_multiple(&a, k + m));
-        xyzz_dbl_far(&a);
+        in_one_thread([&] { xyzz_dbl_far(&a); });
         assert_true(is_multiple(&a, 2 * (k + m)));
     }
 }
@@ -131,11 +146,11 @@ static void reduction(void **state)
             k[i] = random_xyzz(&p, 2);
             xyzz_write(&in[i * XYZZ_BYTES], &p);
         }
-        host_launch((segments + TASKS - 1) / TASKS, 1, THREADS, [&] { k_reduce_buckets(plain.data(), weighted.data(), in.data(), segments, seg); });
+        on_device((segments + TASKS - 1) / TASKS, THREADS, [&] { k_reduce_buckets(plain.data(), weighted.data(), in.data(), segments, seg); });
         const uint32_t jobs = w.narrow * (log2 + 2) + wide * (log2 + 3), parts = 1u << prng_below(&rng, 3);
         std::vector<uint8_t> part(jobs * parts * XYZZ_BYTES), sums(jobs * XYZZ_BYTES);
-        host_launch(parts, jobs, SUM_THREADS, [&] { k_sum_bits(part.data(), plain.data(), weighted.data(), log2, w); });
-        host_launch(jobs, 1, SUM_THREADS, [&] { k_sum_parts(sums.data(), part.data(), parts); });
+        on_device(dim3(parts, jobs), SUM_THREADS, [&] { k_sum_bits(part.data(), plain.data(), weighted.data(), log2, w); });
+        on_device(jobs, SUM_THREADS, [&] { k_sum_parts(sums.data(), part.data(), parts); });
         uint32_t job = 0, first = 0;
         for (uint32_t v = 0; v < w.count; v++) {
             const uint32_t items = log2 + (v >= w.narrow), all = 1u << (items + seg);
