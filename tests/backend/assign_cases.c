@@ -425,6 +425,45 @@ static void refused(void **state)
     image_fini(&m);
 }
 
+/* Each call on the way fails once: it is reported, and the next witness is right. */
+void (*assign_cases_fail_call)(unsigned long n, int code);
+
+static void failing_calls(void **state)
+{
+    enum { OUT_OF_MEMORY = 2 /* cudaErrorMemoryAllocation */ };
+    struct circuit_image m;
+    struct builder *b;
+    struct pool p = { .word_count = 0 };
+    struct resident r;
+    (void)state;
+    if (assign_cases_fail_call == NULL) {
+        printf("skipped: calls cannot be made to fail\n");
+        return;
+    }
+    OK(builder_create(&b, &f.t, "failures"));
+    random_body(b, &p, 10);
+    compress(b, &p);
+    OK(builder_finish(b, &m));
+    resident_open(&r, &m, MEM_PINNED);
+    assert_assigned(&r);
+    for (unsigned long n = 1;; n++) {
+        assign_cases_fail_call(n, OUT_OF_MEMORY);
+        cuzk_status status = f.b->image_assign(f.s, &f.t, &r.plan, &r.out, &r.program, &r.programs, &r.statement, &r.workspace);
+        if (status == CUZK_OK) status = f.b->stream_sync(f.s, &f.t);
+        assign_cases_fail_call(0, 0);
+        if (status == CUZK_OK) {
+            assert_true(n > 10);
+            break;
+        }
+        assert_int_equal(status, CUZK_NO_MEMORY);
+        task_init(&f.t);
+        OK(f.b->stream_sync(f.s, &f.t));
+        assert_assigned(&r);
+    }
+    resident_close(&r);
+    image_fini(&m);
+}
+
 /* A mark that is wrong is found in the run that follows it. */
 static void wrong_mark(void **state)
 {
@@ -555,7 +594,7 @@ int assign_cases_run(const struct backend *b, const struct device_options *optio
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(hashes),  cmocka_unit_test(paths),      cmocka_unit_test(random_circuits),
         cmocka_unit_test(refused), cmocka_unit_test(wrong_mark), cmocka_unit_test(forged),
-        cmocka_unit_test(porep_2kib),
+        cmocka_unit_test(failing_calls), cmocka_unit_test(porep_2kib),
     };
     const struct CMUnitTest slow_cases[] = { cmocka_unit_test(porep_8mib), cmocka_unit_test(porep_32gib) };
     task_init(&f.t);

@@ -20,5 +20,6 @@ int main(int argc, char **argv)
     c.guard_memory = c.seed % 2 == 1;
     printf("seed %llu\n", (unsigned long long)c.seed);
     cuda_host_configure(&c);
+    assign_cases_fail_call = cuda_host_fail_call;
     return assign_cases_run(backend_by_name("cuda"), &o, slow);
 }

@@ -196,7 +196,7 @@ static __device__ __noinline__ void run_sha256(const struct assign_tables *m, co
     UNROLL for (int i = 0; i < 8; i++) state[i] = s->words[arguments[i]];
     UNROLL for (int i = 0; i < 16; i++) block[i] = s->words[arguments[8 + i]];
     sha256_compress(state, block, constants);
-    UNROLL for (int i = 0; i < 8; i++)
+    UNROLL for (uint32_t i = 0; i < 8; i++)
         if (threadIdx.x == i) s->words[op->s.dst + i] = state[i];
 }
 
