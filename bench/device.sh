@@ -23,7 +23,7 @@ compile() { # source: one object, if the source or any header is newer
         { cat "$object.log"; return 1; } ;;
     *) extra=
         case $1 in *_ifma.c) extra="-mavx512f -mavx512ifma" ;; esac
-        "$CC" -O2 $extra -std=gnu11 -D_GNU_SOURCE -DCUZK_HAVE_CUDA=1 -DCUZK_SOURCE_DIR="\"$PWD\"" -Isrc -Iinclude -Itests -I"$CUDA/include" ${CMOCKA:+-I"$CMOCKA"} -c "$1" -o "$object" ;;
+        "$CC" -O2 $extra -std=gnu11 -D_GNU_SOURCE -DCUZK_HAVE_CUDA=1 -DCUZK_SOURCE_DIR="\"$PWD\"" -DCUZK_OPERATIONS_ONLY -Isrc -Iinclude -Itests -I"$CUDA/include" ${CMOCKA:+-I"$CMOCKA"} -c "$1" -o "$object" ;;
     esac
 }
 
