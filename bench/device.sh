@@ -2,8 +2,9 @@
 # Builds (or takes from $BUILD what is newer than its source), checks and times the CUDA backend on a machine with a GPU.
 #
 #     bench/device.sh build            compile only
-#     bench/device.sh check            every operation against its definition, hostile inputs included (needs cmocka)
+#     bench/device.sh check            every operation against its definition, hostile inputs included (needs cmocka and what circuits need)
 #     bench/device.sh time [group...]  the table: see bench/bench_device.c
+#     bench/device.sh image [size=..]  a PoRep partition: see bench/bench_image.c (needs OpenSSL, libb2 and jansson, linked statically)
 #     bench/device.sh memcheck         compute-sanitizer, memcheck and racecheck, over small checks of every kernel
 #     bench/device.sh                  build, check, time
 # Environment: BUILD (default build/device), ARCH (default sm_90), NVCC, CC, JOBS, CMOCKA (folder of cmocka.h and libcmocka.so).
@@ -27,19 +28,27 @@ compile() { # source: one object, if the source or any header is newer
     esac
 }
 
+objects() { for s in "$@"; do echo "$BUILD/$(echo "$s" | tr / _).o"; done; }
+
 build() {
     kernels=$(ls src/backend/cuda/*.cu)
-    host="$(ls src/base/*.c src/field/*.c src/curve/*.c src/poly/*.c src/msm/*.c src/r1cs/*.c src/backend/*.c src/backend/cuda/*.c) $(ls src/backend/cpu/*.c | grep -v inc.c)"
+    host="$(ls src/base/*.c src/field/*.c src/curve/*.c src/poly/*.c src/msm/*.c src/backend/*.c src/backend/cuda/*.c) src/hash/poseidon.c $(ls src/r1cs/*.c src/backend/cpu/*.c | grep -v 'inc\.c\|image_file')"
     programs="bench/bench_device.c"
-    [ -z "${CMOCKA:-}" ] || programs="$programs tests/backend/test_cuda.c tests/backend/backend_cases.c"
+    circuits= tests=
+    if [ -f /usr/include/openssl/sha.h ] && [ -f /usr/include/blake2.h ] && [ -f /usr/include/jansson.h ]; then
+        circuits="src/r1cs/image_file.c $(ls src/hash/*.c src/formats/*.c src/circuits/*/*.c | grep -v hash/poseidon)"
+        programs="$programs bench/bench_image.c"
+        [ -z "${CMOCKA:-}" ] || tests="tests/backend/test_cuda.c $(ls tests/backend/*_cases.c) tests/support/small_image.c tests/support/random_statement.c tests/circuits/row_check.c"
+    fi
     # the largest kernels first
-    for s in $(ls -S src/backend/cuda/msm_b*_g2.cu) $kernels $host $programs; do echo "$s"; done | awk '!seen[$0]++' |
+    for s in $(ls -S src/backend/cuda/msm_b*_g2.cu) $kernels $host $circuits $programs $tests; do echo "$s"; done | awk '!seen[$0]++' |
         xargs -P "$JOBS" -n 1 "$0" compile
-    objects=$(for s in $kernels $host; do echo "$BUILD/$(echo "$s" | tr / _).o"; done)
     libs="-L$CUDA/lib64 -lcudart_static -lpthread -ldl -lrt -lm -lstdc++"
-    "$CC" -o "$BUILD/bench_device" "$BUILD/bench_bench_device.c.o" $objects $libs
-    [ -z "${CMOCKA:-}" ] || "$CC" -o "$BUILD/test_cuda" "$BUILD/tests_backend_test_cuda.c.o" "$BUILD/tests_backend_backend_cases.c.o" $objects \
-        -L"$CMOCKA" -Wl,-rpath,"$CMOCKA" -l:libcmocka.so.0 $libs
+    "$CC" -o "$BUILD/bench_device" $(objects bench/bench_device.c $kernels $host) $libs
+    [ -n "$circuits" ] || return 0
+    libs="-l:libcrypto.a -l:libb2.a -l:libjansson.a -l:libgomp.a $libs"
+    "$CC" -o "$BUILD/bench_image" $(objects bench/bench_image.c $kernels $host $circuits) $libs
+    [ -z "$tests" ] || "$CC" -o "$BUILD/test_cuda" $(objects $tests $kernels $host $circuits) -L"$CMOCKA" -Wl,-rpath,"$CMOCKA" -l:libcmocka.so.0 $libs
 }
 
 state() { nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu --format=csv,noheader || true; }
@@ -50,6 +59,7 @@ case $command in
 compile) compile "$1" ;;
 build) build ;;
 check) "$BUILD/test_cuda" "$@" ;;
+image) "$BUILD/bench_image" "$@" ;;
 time) state; echo "commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"; "$BUILD/bench_device" "$@"; state ;;
 memcheck) # every kernel on small sizes
     for tool in memcheck racecheck; do
@@ -58,5 +68,5 @@ memcheck) # every kernel on small sizes
         done
     done ;;
 all) build; "$BUILD/test_cuda"; "$0" time ;;
-*) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -1,7 +1,6 @@
 /* Word functions: templates of nothing but words, with few registers; and which of them are a SHA-256 compression. */
 #include "r1cs/image_program_inside.h"
 
-#include "hash/sha256.h"
 #include "hash/sha256_compress.h"
 
 #define REGISTER_NONE UINT32_MAX
@@ -226,10 +225,11 @@ static void try_call(const struct image_program *p, const struct program_op *op,
                      uint32_t *registers)
 {
     for (uint32_t i = 0; i < f->argument_count; i++) registers[i] = trial[p->arguments[op->s.a + i]];
+    static const uint32_t constants[64] = SHA256_ROUND_CONSTANTS;
     uint32_t native[24];
     if (f->native == WORD_NATIVE_SHA256) {
         memcpy(native, registers, sizeof native);
-        sha256_compress(native, native + 8, sha256_round_constants);
+        sha256_compress(native, native + 8, constants);
     }
     word_function_run(p, f, registers);
     for (uint32_t i = 0; i < f->result_count; i++) {
