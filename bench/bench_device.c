@@ -1,6 +1,6 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
- *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn ntt quotient (default: all)
+ *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn ntt quotient points (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
  * checked by evaluating the polynomial at points of the domain.  Times are host wall clock around the call and the wait for its
@@ -501,6 +501,53 @@ static void ntt_case(const struct curve *c, unsigned log2, bool ordered, struct 
     free(in);
 }
 
+/* A transform over points, once: seconds of work.  The note extrapolates to 2^27 by butterflies. */
+static void group_case(const struct curve *c, unsigned log2, struct target target)
+{
+    const size_t point = c->g1.aff_bytes;
+    struct group_ntt_plan plan;
+    struct domain d;
+    char name[64], note[64];
+    snprintf(name, sizeof name, "points %s 2^%u", c->name, log2);
+    if (!case_wanted(name)) return;
+    OK(domain_init(&d, &task, c, ROOT_BELLMAN, log2));
+    OK(b->group_ntt_plan(&plan, &task, device, &d, false, NULL, NULL));
+    struct fr *logs = malloc(d.size * 32);
+    struct fr_int *integers = malloc(d.size * 32);
+    struct buffer points = take(d.size * point), scalars = take(d.size * 32), workspace = take(plan.workspace_bytes);
+    fill(c, (struct fr_int *)logs, d.size, 6, false);
+    for (uint64_t i = 0; i < d.size; i++) c->fr.to_int(&integers[i], &logs[i]);
+    OK(b->upload(stream, &task, &scalars, 0, integers, d.size * 32));
+    OK(b->fixed_base(stream, &task, c, GROUP_G1, &points, 0, &c->g1.generator, &scalars, 0, d.size));
+    OK(b->stream_sync(stream, &task));
+    const uint64_t t0 = clock_now_ns();
+    OK(b->group_ntt(stream, &task, &plan, &points, 0, plan.pass_count, &workspace));
+    OK(b->stream_sync(stream, &task));
+    double ms[] = { (double)(clock_now_ns() - t0) * 1e-6 };
+    bool good = true;
+    for (int j = 0; j < 3; j++) {
+        const uint64_t i = j == 0 ? 0 : mix(seed + 20 + (uint64_t)j) & (d.size - 1);
+        const struct fr x = point_of(&d, i, false), log = evaluate(c, logs, d.size, &x);
+        struct g_jac expected;
+        struct g_aff got, affine;
+        struct fr_int k;
+        c->fr.to_int(&k, &log);
+        c->g1.jac_from_aff(&expected, &c->g1.generator);
+        c->g1.jac_mul(&expected, &expected, &k);
+        c->g1.jac_to_aff(&affine, &expected);
+        OK(b->download(stream, &task, &got, &points, point * i, point));
+        OK(b->stream_sync(stream, &task));
+        good = good && memcmp(&got, &affine, point) == 0;
+    }
+    snprintf(note, sizeof note, "2^27: %.0f s", ms[0] * 1e-3 * (double)(27ull << 26) / (double)((uint64_t)log2 << (log2 - 1)));
+    report(name, ms, 1, good, target, note);
+    b->buffer_give(&points);
+    b->buffer_give(&scalars);
+    b->buffer_give(&workspace);
+    free(logs);
+    free(integers);
+}
+
 static void quotient_case(const struct curve *c, unsigned log2, struct target target)
 {
     struct domain d;
@@ -595,6 +642,11 @@ int main(int argc, char **argv)
     if (wanted(argc, argv, "quotient")) {
         quotient_case(&curve_bls12_381, 24, (struct target){ 0, 0, 0, "" });
         quotient_case(&curve_bls12_381, 27, (struct target){ 125, 165, 330, "supraseal, 7 transforms" });
+    }
+    if (wanted(argc, argv, "points")) {
+        group_case(&curve_bls12_381, 18, (struct target){ 0, 0, 0, "" });
+        group_case(&curve_bls12_381, 22, (struct target){ 2600, 0, 0, "" });
+        group_case(&curve_bn254, 22, (struct target){ 1160, 0, 0, "" });
     }
     if (wanted(argc, argv, "msm381")) msm_cases(&curve_bls12_381, GROUP_G1, g1_381, ARRAY_COUNT(g1_381));
     if (wanted(argc, argv, "msm381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "formats/c1.h"
 #include "formats/c1json.h"
+#include "formats/derived_file.h"
 #include "formats/snarkjs_json.h"
 #include "formats/trapdoor_file.h"
 #include "support/format_samples.h"
@@ -42,8 +43,28 @@ static void must(cuzk_status status)
     if (status != CUZK_OK) exit(1);
 }
 
+/* A derived key of three variables, its points noise: who reads the file looks at those later. */
+static void seed_derived(struct prng *rng, const struct curve *c, enum root_convention convention)
+{
+    const struct derived_shape shape = { c, convention, 1, 3, 2 };
+    struct derived_layout at;
+    uint8_t digest[SHA256_BYTES];
+    char name[64];
+
+    derived_layout_plan(&at, &shape);
+    uint8_t *file = malloc(at.file_bytes);
+    if (file == NULL) exit(1);
+    prng_bytes(rng, file, at.file_bytes);
+    prng_bytes(rng, digest, sizeof digest);
+    derived_file_finish(file, &shape, digest, 1000);
+    snprintf(name, sizeof name, "%s-root%d.derived", c->snarkjs_name, (int)convention);
+    write_blob("fuzz_derived", name, blob_copy(file, at.file_bytes));
+    free(file);
+}
+
 static void seed_curve(struct prng *rng, const struct curve *c)
 {
+
     char name[64];
     struct task t;
     struct json_text text;
@@ -135,5 +156,10 @@ int main(int argc, char **argv)
     write_blob("fuzz_identify", "page.html", blob_copy("<!DOCTYPE html>\n", 16));
     write_blob("fuzz_identify", "answer.txt", blob_copy("404: Not Found\n", 15));
     write_blob("fuzz_identify", "empty", blob_copy("", 0));
+    const struct curve *const curves[] = { &curve_bn254, &curve_bls12_381 };
+    for (size_t c = 0; c < ARRAY_COUNT(curves); c++) {
+        seed_derived(&rng, curves[c], ROOT_SNARKJS);
+        seed_derived(&rng, curves[c], ROOT_BELLMAN);
+    }
     return 0;
 }

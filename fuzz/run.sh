@@ -6,7 +6,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 build=${CUZK_FUZZ_BUILD:-$source/build/fuzz}
 executions=${1:-100000}
 [ $# -gt 0 ] && shift
-targets=${*:-zkey wtns r1cs ptau json filvk filparams proof trapdoor identify c1 submit config}
+targets=${*:-zkey wtns r1cs ptau json filvk filparams proof trapdoor identify c1 derived submit config}
 
 [ -e "$build/build.ninja" ] ||
     cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang \

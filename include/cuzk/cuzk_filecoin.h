@@ -121,10 +121,11 @@ CUZK_CHECKED cuzk_status cuzk_porep_publics(cuzk_publics **out, const cuzk_porep
 typedef struct cuzk_porep_key_options {
     size_t size;
     const char *folder; /* NULL: cuzk_filecoin_parameter_folder() */
+    cuzk_key_mode mode; /* a derived key lies beside the .params */
 } cuzk_porep_key_options;
-#define CUZK_POREP_KEY_OPTIONS_INIT          \
-    {                                        \
-        sizeof(cuzk_porep_key_options), NULL \
+#define CUZK_POREP_KEY_OPTIONS_INIT                         \
+    {                                                       \
+        sizeof(cuzk_porep_key_options), NULL, CUZK_KEY_AUTO \
     }
 
 /** Opens the parameters of a sector size.  The folder is only read, and nothing is locked.  The .vk must be the head of the .params;
@@ -146,12 +147,18 @@ typedef struct cuzk_porep_key_info {
     uint64_t domain_size, variables;
     int development; /* 1: an insecure key made by cuzk setup --dev */
     int checked;     /* 1: its digest is that of parameters.json, or it passed cuzk_key_check before */
+    const char *mode, *derived_refused; /* as in cuzk_key_info */
 } cuzk_porep_key_info;
-#define CUZK_POREP_KEY_INFO_INIT                               \
-    {                                                          \
-        sizeof(cuzk_porep_key_info), NULL, 0, 0, 0, 0, 0, 0, 0 \
+#define CUZK_POREP_KEY_INFO_INIT                                           \
+    {                                                                      \
+        sizeof(cuzk_porep_key_info), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL \
     }
 CUZK_API void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_info *out);
+
+/** cuzk_key_derive for parameters: the circuit is at hand.
+ * In  key  opened with CUZK_KEY_ORIGINAL;  path  NULL: beside the .params */
+CUZK_CHECKED cuzk_status cuzk_porep_key_derive(cuzk_context *context, const cuzk_porep_key *key,
+                                               const char *path, const cuzk_watch *watch, cuzk_error *error);
 
 /** Only the verifying key, from the same folder; checked in the same way. */
 CUZK_CHECKED cuzk_status cuzk_porep_vk_open(cuzk_vk **out, uint64_t sector_bytes, const char *folder,
@@ -159,9 +166,10 @@ CUZK_CHECKED cuzk_status cuzk_porep_vk_open(cuzk_vk **out, uint64_t sector_bytes
 
 /** Makes INSECURE development parameters (.params and .vk) in a folder of their own, under their real names.
  * In      trapdoor_path  NULL, or where the secrets go (mode 0600): for tests
+ *         derived        1: their derived form (cuzk_key_mode) too, beside the .params
  * Errors  CUZK_INVALID_ARGUMENT: the folder is where real parameters are kept, or holds files that are not development keys. */
 CUZK_CHECKED cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes,
-                                              const char *folder, const char *trapdoor_path,
+                                              const char *folder, const char *trapdoor_path, int derived,
                                               const cuzk_watch *watch, cuzk_error *error);
 
 /* -- proving, verifying ------------------------------------------------------------------------------------------------ */

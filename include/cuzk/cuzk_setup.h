@@ -19,10 +19,11 @@ typedef struct cuzk_setup_options {
     cuzk_layout layout;
     const char *vk_path;       /* NULL, or where the verifying key goes: JSON for a zkey, .vk for bellman */
     const char *trapdoor_path; /* NULL, or where the secrets themselves go (mode 0600): for tests */
+    const char *derived_path;  /* NULL, or where the derived form of the key goes too: cuzk_key_mode */
 } cuzk_setup_options;
-#define CUZK_SETUP_OPTIONS_INIT                                  \
-    {                                                            \
-        sizeof(cuzk_setup_options), CUZK_LAYOUT_ZKEY, NULL, NULL \
+#define CUZK_SETUP_OPTIONS_INIT                                        \
+    {                                                                  \
+        sizeof(cuzk_setup_options), CUZK_LAYOUT_ZKEY, NULL, NULL, NULL \
     }
 
 /** Makes an INSECURE key at key_path for the circuit at r1cs_path.

@@ -19,6 +19,7 @@ struct cuzk_context {
 struct cuzk_key {
     struct groth16_key *key;
     struct groth16_verifier verifier;
+    struct error derived_refused; /* status CUZK_OK: nothing was */
     atomic_bool checked;
 };
 

@@ -1,6 +1,7 @@
 /* Built-in circuits: their names, counts and digests, and development parameters for them. */
 #include "api/api_filecoin.h"
 #include "base/bytes.h"
+#include "groth16/key_derived.h"
 #include "groth16/setup.h"
 #include <string.h>
 
@@ -164,9 +165,9 @@ cuzk_status cuzk_circuit_describe(cuzk_circuit_info *out, cuzk_context *context,
 /* -- development parameters -------------------------------------------------------------------------------------------- */
 
 static cuzk_status setup(struct api_call *call, const cuzk_context *context, const struct porep_shape *shape,
-                         const char *folder, const char *trapdoor_path)
+                         const char *folder, const char *trapdoor_path, bool derived)
 {
-    char params_file[PATH_MAX], vk_file[PATH_MAX];
+    char params_file[PATH_MAX], vk_file[PATH_MAX], derived_file[PATH_MAX];
     struct task *t = &call->task;
     struct porep_binding binding = { 0 };
     struct trapdoor secrets;
@@ -178,10 +179,12 @@ static cuzk_status setup(struct api_call *call, const cuzk_context *context, con
     TRY(params_folder_claim(t, folder));
     TRY(params_path(params_file, t, folder, shape, ".params"));
     TRY(params_path(vk_file, t, folder, shape, ".vk"));
+    TRY(params_path(derived_file, t, folder, shape, ".params" DERIVED_SUFFIX));
+    const struct groth16_setup_paths paths = { params_file, vk_file, derived ? derived_file : NULL };
     TRY_GOTO(out, porep_bind(&binding, t, shape));
     TRY_GOTO(out, groth16_setup_draw(t, &secrets, &curve_bls12_381, ROOT_BELLMAN));
-    TRY_GOTO(out, groth16_setup_constraints(t, &binding.constraints, &secrets, params_file, vk_file,
-                                            context->backend, context->device));
+    TRY_GOTO(out, groth16_setup_constraints(t, &binding.constraints, &secrets, &paths, context->backend,
+                                            context->device));
     if (trapdoor_path != NULL) TRY_GOTO(out, trapdoor_file_write(t, trapdoor_path, &secrets));
 out:
     wipe(&secrets, sizeof secrets);
@@ -190,7 +193,8 @@ out:
 }
 
 cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes, const char *folder,
-                                 const char *trapdoor_path, const cuzk_watch *watch, cuzk_error *error)
+                                 const char *trapdoor_path, int derived, const cuzk_watch *watch,
+                                 cuzk_error *error)
 {
     const struct porep_shape *shape;
     struct api_call call;
@@ -199,6 +203,6 @@ cuzk_status cuzk_porep_setup_dev(cuzk_context *context, uint64_t sector_bytes, c
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     if (folder == NULL || folder[0] == '\0') return api_end(&call, api_refuse(&call, "folder"), error);
     cuzk_status status = porep_shape_need(&shape, &call.task, sector_bytes);
-    if (status == CUZK_OK) status = setup(&call, context, shape, folder, trapdoor_path);
+    if (status == CUZK_OK) status = setup(&call, context, shape, folder, trapdoor_path, derived != 0);
     return api_end(&call, status, error);
 }

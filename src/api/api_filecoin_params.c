@@ -1,5 +1,6 @@
 /* Parameter folders and the keys in them, on the public surface. */
 #include "api/api_filecoin.h"
+#include "groth16/derive.h"
 #include "groth16/prove.h"
 #include <stdlib.h>
 
@@ -41,11 +42,13 @@ cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context, uin
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     api_copy_in(&own, sizeof own, options);
+    if ((unsigned)own.mode > CUZK_KEY_DERIVED) return api_end(&call, api_refuse(&call, "mode"), error);
     cuzk_status status = porep_shape_need(&shape, &call.task, sector_bytes);
     if (status == CUZK_OK) status = api_new(&call, &handle, sizeof(cuzk_porep_key));
     if (status != CUZK_OK) return api_end(&call, status, error);
     cuzk_porep_key *key = handle;
-    status = porep_key_open(&key->key, &call.task, shape, own.folder, context->memory_bytes);
+    status = porep_key_open(&key->key, &call.task, shape, own.folder, (enum groth16_key_mode)own.mode,
+                            context->memory_bytes);
     if (status == CUZK_OK) status = plan_memory(&call.task, key, context);
     if (status == CUZK_OK)
         *out = key;
@@ -74,7 +77,21 @@ void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_info *out
     own.variables = g->variable_count;
     own.development = key->key.development;
     own.checked = key->key.checked;
+    own.mode = groth16_h_mode_name(g->h_mode);
+    own.derived_refused = key->key.derived_refused.status != CUZK_OK ? key->key.derived_refused.text : NULL;
     api_copy_out(out, &own, sizeof own);
+}
+
+cuzk_status cuzk_porep_key_derive(cuzk_context *context, const cuzk_porep_key *key, const char *path,
+                                  const cuzk_watch *watch, cuzk_error *error)
+{
+    struct api_call call;
+
+    api_begin(&call, context, watch);
+    if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
+    if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
+    return api_end(&call, groth16_derive(&call.task, key->key.key, path, context->backend, context->device),
+                   error);
 }
 
 cuzk_status cuzk_porep_vk_open(cuzk_vk **out, uint64_t sector_bytes, const char *folder, cuzk_error *error)

@@ -164,6 +164,21 @@ static cuzk_status trapdoor_info(struct task *t, cuzk_file_info *info, const cha
     return CUZK_OK;
 }
 
+static cuzk_status derived_info(struct task *t, cuzk_file_info *info, const char *path, struct span data)
+{
+    struct derived_file d;
+
+    TRY(derived_file_parse(&d, t, path, data));
+    of_curve(info, d.shape.curve);
+    count(info, "variables", d.shape.variable_count);
+    count(info, "publics", d.shape.input_count - 1);
+    count(info, "domain", (uint64_t)1 << d.shape.domain_log2);
+    count(info, "root", d.shape.convention);
+    for (enum derived_part part = 0; part < DERIVED_PARTS; part++)
+        count(info, derived_part_name(part), d.layout.count[part]);
+    return CUZK_OK;
+}
+
 static cuzk_status name_only(struct task *t, cuzk_file_info *info, const char *path, struct span data)
 {
     (void)t;
@@ -194,6 +209,7 @@ static const struct kind_row {
     { FILE_PUBLIC_JSON, CUZK_FILE_PUBLIC_JSON, "public inputs (JSON)", "", public_json_info },
     { FILE_VK_JSON, CUZK_FILE_VK_JSON, "verifying key (JSON)", "groth16", vk_json_info },
     { FILE_TRAPDOOR_JSON, CUZK_FILE_TRAPDOOR, "trapdoor of a development key", "groth16", trapdoor_info },
+    { FILE_DERIVED, CUZK_FILE_DERIVED, "derived proving key (cuzk's own)", "groth16", derived_info },
 };
 
 static cuzk_status inspect(struct task *t, cuzk_file_info *own, const char *path, struct span data)

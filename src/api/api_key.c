@@ -1,8 +1,14 @@
 /* Proving keys. */
 #include "api/api.h"
+#include "groth16/derive.h"
 #include "groth16/key_check.h"
+#include "groth16/key_derived.h"
 #include "groth16/prove.h"
 #include <stdlib.h>
+
+STATIC_ASSERT((int)CUZK_KEY_AUTO == KEY_MODE_AUTO && (int)CUZK_KEY_ORIGINAL == KEY_MODE_ORIGINAL &&
+                  (int)CUZK_KEY_DERIVED == KEY_MODE_DERIVED,
+              "the public modes are the inner ones");
 
 cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *path,
                           const cuzk_key_options *options, cuzk_error *error)
@@ -16,11 +22,16 @@ cuzk_status cuzk_key_open(cuzk_key **out, cuzk_context *context, const char *pat
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     if (path == NULL) return api_end(&call, api_refuse(&call, "path"), error);
     api_copy_in(&own, sizeof own, options);
+    if ((unsigned)own.mode > CUZK_KEY_DERIVED) return api_end(&call, api_refuse(&call, "mode"), error);
     cuzk_status status = api_new(&call, &handle, sizeof(cuzk_key));
     if (status != CUZK_OK) return api_end(&call, status, error);
     cuzk_key *key = handle;
     status = groth16_key_open(&key->key, &call.task, path, own.r1cs_path);
+    if (status == CUZK_OK)
+        status = groth16_key_choose(key->key, &call.task, (enum groth16_key_mode)own.mode, own.derived_path,
+                                    &key->derived_refused);
     if (status != CUZK_OK) {
+        groth16_key_unref(key->key);
         free(key);
         return api_end(&call, status, error);
     }
@@ -58,7 +69,21 @@ void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out)
     own.file_bytes = k->file.bytes.size;
     own.heap_bytes = k->heap_bytes;
     own.checked = atomic_load(&key->checked);
+    own.mode = groth16_h_mode_name(k->h_mode);
+    own.derived_refused = key->derived_refused.status != CUZK_OK ? key->derived_refused.text : NULL;
     api_copy_out(out, &own, sizeof own);
+}
+
+cuzk_status cuzk_key_derive(cuzk_context *context, const cuzk_key *key, const char *path,
+                            const cuzk_watch *watch, cuzk_error *error)
+{
+    struct api_call call;
+
+    api_begin(&call, context, watch);
+    if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
+    if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
+    return api_end(&call, groth16_derive(&call.task, key->key, path, context->backend, context->device),
+                   error);
 }
 
 cuzk_status cuzk_key_check(cuzk_context *context, cuzk_key *key, const cuzk_check_options *options,

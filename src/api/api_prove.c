@@ -186,8 +186,8 @@ static cuzk_status setup(struct api_call *call, const cuzk_context *context, con
     TRY_GOTO(out, mapfile_open(&file, t, r1cs_path));
     TRY_GOTO(out, r1cs_file_parse(&circuit, t, file.path, file.bytes));
     TRY_GOTO(out, groth16_setup_draw(t, &secrets, circuit.curve, layout));
-    TRY_GOTO(out, groth16_setup_write(t, &circuit, &secrets, key_path, o->vk_path, context->backend,
-                                      context->device));
+    const struct groth16_setup_paths paths = { key_path, o->vk_path, o->derived_path };
+    TRY_GOTO(out, groth16_setup_write(t, &circuit, &secrets, &paths, context->backend, context->device));
     if (o->trapdoor_path != NULL) TRY_GOTO(out, trapdoor_file_write(t, o->trapdoor_path, &secrets));
 out:
     wipe(&secrets, sizeof secrets);

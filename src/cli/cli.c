@@ -125,6 +125,21 @@ int cli_finish(int exit_code)
     return exit_code != 0 ? exit_code : cuzk_status_exit_code(CUZK_IO);
 }
 
+cuzk_status cli_key_mode(struct task *t, cuzk_key_mode *out)
+{
+    static const char *const words[] = { "auto", "original", "derived" };
+
+    *out = CUZK_KEY_AUTO;
+    for (unsigned i = 0; cli.key_mode != NULL && i < ARRAY_COUNT(words); i++)
+        if (strcmp(words[i], cli.key_mode) == 0) {
+            *out = (cuzk_key_mode)i;
+            return CUZK_OK;
+        }
+    return cli.key_mode == NULL ? CUZK_OK
+                                : FAIL(t, CUZK_INVALID_ARGUMENT,
+                                       "--key-mode takes auto, original or derived, not '%s'", cli.key_mode);
+}
+
 void cli_warn(const char *format, ...)
 {
     if (cli.quiet) return;

@@ -8,11 +8,12 @@
 
 /* Set by the common options before a command runs. */
 struct cli {
-    bool json;           /* one JSON object on standard output instead of text */
-    bool quiet;          /* no progress, no warnings */
-    uint64_t threads;    /* 0: one a usable CPU */
-    const char *backend; /* NULL: cpu, or cuda where a device is named */
-    uint64_t device;     /* CLI_NO_DEVICE: none was named */
+    bool json;            /* one JSON object on standard output instead of text */
+    bool quiet;           /* no progress, no warnings */
+    uint64_t threads;     /* 0: one a usable CPU */
+    const char *backend;  /* NULL: cpu, or cuda where a device is named */
+    const char *key_mode; /* of --key-mode; NULL: not given */
+    uint64_t device;      /* CLI_NO_DEVICE: none was named */
 };
 extern struct cli cli;
 #define CLI_NO_DEVICE UINT64_MAX
@@ -37,6 +38,15 @@ extern struct cli cli;
     {                                                                                            \
         "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'" \
     }
+
+/* Row of the commands that prove, whose key may lie there in its derived form. */
+#define CLI_KEY_MODE_OPTION                                                           \
+    {                                                                                 \
+        "--key-mode", OPTION_TEXT, &cli.key_mode, 0, 0, "M",                          \
+            "auto (default): KEY.derived if it is there and sound; original; derived" \
+    }
+/** What --key-mode says. */
+cuzk_status cli_key_mode(struct task *t, cuzk_key_mode *out) MUST_CHECK;
 
 /** Prints the error (text to standard error, and an object to standard output with --json); returns its exit code. */
 int cli_fail(const cuzk_error *error);
@@ -81,8 +91,10 @@ int cmd_devices(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_interlock(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_vkey(int argc, char **argv);
+int cmd_key(int argc, char **argv);
 int cmd_porep(int argc, char **argv);
 int cmd_circuit(int argc, char **argv);
 int cmd_gen(int argc, char **argv);

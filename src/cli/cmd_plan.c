@@ -12,6 +12,7 @@ int cmd_plan(int argc, char **argv)
     const struct option_row options[] = {
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
           "the circuit's constraints (needed with .params)" },
+        CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
@@ -33,6 +34,7 @@ int cmd_plan(int argc, char **argv)
     cuzk_device_info device = CUZK_DEVICE_INFO_INIT;
     int exit_code = 0;
     key_options.r1cs_path = r1cs_path;
+    if (cli_key_mode(&t, &key_options.mode) != CUZK_OK) return cli_fail_task(&t);
 
     if (!cli_context(&context, &exit_code)) return exit_code;
     if (cuzk_key_open(&key, context, key_path, &key_options, &error) != CUZK_OK) goto failed;

@@ -67,18 +67,18 @@ static void report_proof(const cuzk_c1_info *info, const cuzk_porep_key_info *ke
 {
     if (cli_is_stdout(path)) return;
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:o, s:s, s:i, s:b, s:b, s:I, s:f}", "status", "OK", "proof",
+        cli_print_json(json_pack("{s:s, s:o, s:s, s:i, s:s, s:b, s:b, s:I, s:f}", "status", "OK", "proof",
                                  cli_json_text(path), "proof_type", info->proof_type, "partitions",
-                                 (int)info->partitions, "verified", 1, "development_key", key->development,
-                                 "memory_bytes", (json_int_t)(key->shared_bytes + key->proof_bytes),
-                                 "prove_ms", ms));
+                                 (int)info->partitions, "key_mode", key->mode, "verified", 1,
+                                 "development_key", key->development, "memory_bytes",
+                                 (json_int_t)(key->shared_bytes + key->proof_bytes), "prove_ms", ms));
     else if (!cli.quiet)
         printf("%s: %u partition%s of %s proved and verified in %.1f s\n", path, info->partitions,
                info->partitions == 1 ? "" : "s", info->proof_type, ms * 1e-3);
 }
 
 static int run_prove(const char *c1_path, const char *proof_path, const char *folder, uint64_t miner,
-                     uint64_t sector, uint64_t timeout_ms)
+                     uint64_t sector, uint64_t timeout_ms, cuzk_key_mode mode)
 {
     unsigned char proofs[MOST_PROOF_BYTES];
     cuzk_error error = CUZK_ERROR_INIT;
@@ -116,6 +116,8 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
     else if (!key_info.checked)
         cli_warn("nothing vouches for %s: put parameters.json beside it, or run 'cuzk check' on it once",
                  key_info.params_path);
+    if (key_info.derived_refused != NULL)
+        cli_warn("the derived key beside %s is not used: %s", key_info.params_path, key_info.derived_refused);
     if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(start), 1e-3);
     start = clock_now_ns();
     if (cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error) != CUZK_OK)
@@ -145,9 +147,11 @@ static int porep_prove(int argc, char **argv)
           "parameters (default $FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-proof-parameters)" },
         { "-o", OPTION_TEXT, &proof_path, 0, 0, "PROOF", "where the proof goes; - is standard output" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 864000000, "N", "give up after N milliseconds" },
+        CLI_KEY_MODE_OPTION,
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = { { "C1", &c1_path, false, "output of Commit Phase 1" } };
+    cuzk_key_mode mode;
     struct task t;
 
     if (args_want_help(argc, argv)) {
@@ -169,9 +173,9 @@ static int porep_prove(int argc, char **argv)
     }
     const char *const outputs[] = { proof_path }, *const inputs[] = { c1_path };
     if (cli_files_apart(&t, outputs, 1, inputs, 1) != CUZK_OK ||
-        mapfile_check_writable(&t, proof_path) != CUZK_OK)
+        mapfile_check_writable(&t, proof_path) != CUZK_OK || cli_key_mode(&t, &mode) != CUZK_OK)
         return cli_fail_task(&t);
-    return run_prove(c1_path, proof_path, folder, miner, sector, timeout_ms);
+    return run_prove(c1_path, proof_path, folder, miner, sector, timeout_ms, mode);
 }
 
 /* -- verify ------------------------------------------------------------------------------------------------------------ */

@@ -39,20 +39,22 @@ static void report(const cuzk_key *key, const cuzk_proof *proof, const char *pro
     if (cli_is_stdout(proof_path) || cli_is_stdout(public_path)) return;
     if (cli.json) {
         cli_print_json(json_pack(
-            "{s:s, s:o, s:o, s:s, s:I, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
+            "{s:s, s:o, s:o, s:s, s:I, s:s, s:b, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}}",
             "status", "OK", "proof", cli_json_text(proof_path), "public", cli_json_text(public_path), "curve",
-            info.curve, "domain", (json_int_t)info.domain_size, "verified", 1, "timings_ms", "witness",
-            tm.witness_ms, "eval", tm.eval_ms, "quotient", tm.quotient_ms, "msm_a", tm.msm_ms[0], "msm_b1",
-            tm.msm_ms[1], "msm_b2", tm.msm_ms[2], "msm_l", tm.msm_ms[3], "msm_h", tm.msm_ms[4], "assemble",
-            tm.assemble_ms, "verify", tm.verify_ms, "total", tm.total_ms));
+            info.curve, "domain", (json_int_t)info.domain_size, "key_mode", info.mode, "verified", 1,
+            "timings_ms", "witness", tm.witness_ms, "eval", tm.eval_ms, "quotient", tm.quotient_ms, "msm_a",
+            tm.msm_ms[0], "msm_b1", tm.msm_ms[1], "msm_b2", tm.msm_ms[2], "msm_l", tm.msm_ms[3], "msm_h",
+            tm.msm_ms[4], "assemble", tm.assemble_ms, "verify", tm.verify_ms, "total", tm.total_ms));
         return;
     }
     if (cli.quiet) return;
-    printf("proved and verified in %.1f ms (%s, domain %llu): constraints %.1f, quotient %.1f, MSM A %.1f B1 "
+    printf("proved and verified in %.1f ms (%s, domain %llu, key %s): constraints %.1f, quotient %.1f, MSM A "
+           "%.1f B1 "
            "%.1f B2 %.1f L %.1f H %.1f, "
            "verification %.1f\n",
-           tm.total_ms, info.curve, (unsigned long long)info.domain_size, tm.eval_ms, tm.quotient_ms,
-           tm.msm_ms[0], tm.msm_ms[1], tm.msm_ms[2], tm.msm_ms[3], tm.msm_ms[4], tm.verify_ms);
+           tm.total_ms, info.curve, (unsigned long long)info.domain_size, info.mode, tm.eval_ms,
+           tm.quotient_ms, tm.msm_ms[0], tm.msm_ms[1], tm.msm_ms[2], tm.msm_ms[3], tm.msm_ms[4],
+           tm.verify_ms);
 }
 
 int cmd_prove(int argc, char **argv)
@@ -67,6 +69,7 @@ int cmd_prove(int argc, char **argv)
         { "--format", OPTION_TEXT, &format, 0, 0, "F",
           "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 86400000, "N", "give up after N milliseconds" },
+        CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
@@ -105,6 +108,7 @@ int cmd_prove(int argc, char **argv)
     cuzk_watch watch = cli_watch();
     int exit_code = 0;
     key_options.r1cs_path = r1cs_path;
+    if (cli_key_mode(&t, &key_options.mode) != CUZK_OK) return cli_fail_task(&t);
     watch.timeout_ms = (double)timeout_ms;
 
     if (!cli_context(&context, &exit_code)) return exit_code;
@@ -114,6 +118,8 @@ int cmd_prove(int argc, char **argv)
     if (!info.checked)
         cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)",
                  key_path, key_path);
+    if (info.derived_refused != NULL)
+        cli_warn("the derived key beside %s is not used: %s", key_path, info.derived_refused);
     if (cuzk_prove(&proof, &publics, context, key, witness, &watch, &error) != CUZK_OK) goto failed;
     /* The proof goes last: where it stands, its public inputs stand too. */
     if (cuzk_publics_save(publics, public_path, &error) != CUZK_OK) goto failed;

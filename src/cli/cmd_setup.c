@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cuzk/cuzk_filecoin.h"
 #include "cuzk/cuzk_setup.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const char help[] =
 
 struct setup_request {
     const char *circuit, *key, *trapdoor;
+    bool derived;
     cuzk_setup_options options;
 };
 
@@ -33,21 +35,24 @@ static cuzk_status make(cuzk_context *context, const struct setup_request *r, cu
     const cuzk_watch watch = cli_watch();
 
     if (is_built_in(r->circuit))
-        return cuzk_porep_setup_dev(context, cuzk_sector_bytes(r->circuit), r->key, r->trapdoor, &watch,
-                                    error);
+        return cuzk_porep_setup_dev(context, cuzk_sector_bytes(r->circuit), r->key, r->trapdoor, r->derived,
+                                    &watch, error);
     return cuzk_setup_dev(context, r->circuit, r->key, &r->options, &watch, error);
 }
 
 int cmd_setup(int argc, char **argv)
 {
     const char *r1cs_path = NULL, *key_path = NULL, *layout = NULL, *vk_path = NULL, *trapdoor_path = NULL;
-    bool dev = false;
+    char derived_path[PATH_MAX];
+    bool dev = false, derived = false;
     const struct option_row options[] = {
         { "--dev", OPTION_FLAG, &dev, 0, 0, NULL, "required: this key is for development only" },
         { "--layout", OPTION_TEXT, &layout, 0, 0, "L", "zkey (default) or bellman (.params, BLS12-381)" },
         { "--vkey", OPTION_TEXT, &vk_path, 0, 0, "FILE", "also write the verification key" },
         { "--trapdoor", OPTION_TEXT, &trapdoor_path, 0, 0, "FILE",
           "also write the secrets themselves (mode 0600): for tests" },
+        { "--derived", OPTION_FLAG, &derived, 0, 0, NULL,
+          "also write the derived form, KEY.derived: proofs take fewer transforms" },
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {
@@ -87,13 +92,18 @@ int cmd_setup(int argc, char **argv)
     }
     setup.vk_path = vk_path;
     setup.trapdoor_path = trapdoor_path;
-    const char *const outputs[] = { key_path, vk_path, trapdoor_path }, *const inputs[] = { r1cs_path };
+    if (derived && !built_in) {
+        snprintf(derived_path, sizeof derived_path, "%s.derived", key_path);
+        setup.derived_path = derived_path;
+    }
+    const char *const outputs[] = { key_path, vk_path, trapdoor_path, setup.derived_path },
+                      *const inputs[] = { r1cs_path };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;
-    const struct setup_request request = { r1cs_path, key_path, trapdoor_path, setup };
+    const struct setup_request request = { r1cs_path, key_path, trapdoor_path, derived, setup };
     int exit_code = 0;
     if (!cli_context(&context, &exit_code)) return exit_code;
     const uint64_t start = clock_now_ns();

@@ -12,6 +12,7 @@ static const struct command commands[] = {
     { "devices", "list the processors and cards that can prove here", cmd_devices },
     { "plan", "tell the memory that proofs on a key will take", cmd_plan },
     { "vkey", "write the verification key of a proving key", cmd_vkey },
+    { "key", "a proving key's derived form, which proves with fewer transforms: derive", cmd_key },
     { "setup", "make a development key from a circuit (insecure)", cmd_setup },
     { "porep", "Filecoin's proof of replication: prove, verify, inspect", cmd_porep },
     { "circuit", "built-in circuits: info, check", cmd_circuit },

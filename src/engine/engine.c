@@ -261,6 +261,7 @@ static cuzk_status copy_circuits(struct engine *e, struct task *t, const struct 
         struct circuit *c = &e->circuits[i];
         c->kind = o->circuits[i].kind;
         c->preload = o->circuits[i].preload;
+        c->key_mode = (enum groth16_key_mode)o->circuits[i].key_mode;
         c->optional = o->circuits[i].optional;
         c->name = strdup(o->circuits[i].name);
         c->key_path = strdup(o->circuits[i].key_path);

@@ -27,12 +27,16 @@ extern const struct job_kind
     kind_porep;  /* "porep": 192 bytes a partition from the output of Commit Phase 1 (JSON, Curio's wrapper, bincode) */
 const struct job_kind *job_kind_by_name(const char *name); /* NULL: not in this build */
 
+/* Which form of a key proves: its derived form if it lies beside the key and nothing is wrong with it; the key as it is; the derived form or none. */
+enum engine_key_mode { ENGINE_KEY_AUTO, ENGINE_KEY_ORIGINAL, ENGINE_KEY_DERIVED };
+
 /* A circuit that jobs may name.  Texts are copied. */
 struct engine_circuit {
     const char *name; /* "porep-32g", or any name for a circom key */
     const struct job_kind *kind;
     const char *key_path;  /* a file; porep: the folder with the parameters */
     const char *r1cs_path; /* NULL: none */
+    enum engine_key_mode key_mode;
     bool preload;          /* loaded at start; the first jobs need not wait */
     bool optional;         /* left out with a warning if its files are not usable */
 };

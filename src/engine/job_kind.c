@@ -14,6 +14,14 @@ const struct job_kind *job_kind_by_name(const char *name)
     return NULL;
 }
 
+void kind_chosen(struct circuit *c, const struct task *t, const struct groth16_key *key, const struct error *refused)
+{
+    if (refused->status != CUZK_OK)
+        log_warn(t, "circuit %s: the derived key is not used: %s (%s)", c->name, refused->text, refused->path);
+    log_info(t, "circuit %s: key in its form %s", c->name, groth16_h_mode_name(key->h_mode));
+    c->key_mode = key->h_mode == H_LAGRANGE_4 ? KEY_MODE_DERIVED : KEY_MODE_ORIGINAL;
+}
+
 void kind_table(struct circuit *c, const struct groth16_key *key)
 {
     const uint64_t bytes = 64 * key->domain.size;

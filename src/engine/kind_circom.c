@@ -20,7 +20,7 @@ struct circom_key {
 /* The heap, and the file's pages where the points are used in place: a proof touches them all. */
 static uint64_t key_bytes(const struct groth16_key *key)
 {
-    return key->heap_bytes + (key->decoded[QUERY_A] == NULL ? key->file.bytes.size : 0);
+    return key->heap_bytes + (key->decoded[QUERY_A] == NULL ? key->file.bytes.size : 0) + key->derived_file.bytes.size;
 }
 
 static cuzk_status circom_measure(struct task *t, struct circuit *c, const struct place *place)
@@ -29,7 +29,10 @@ static cuzk_status circom_measure(struct task *t, struct circuit *c, const struc
     struct groth16_plan plan;
 
     TRY(groth16_key_open(&key, t, c->key_path, c->r1cs_path));
-    const cuzk_status status = groth16_prove_plan(&plan, t, key, place->backend, place->device);
+    struct error refused;
+    cuzk_status status = groth16_key_choose(key, t, c->key_mode, NULL, &refused);
+    if (status == CUZK_OK) kind_chosen(c, t, key, &refused);
+    if (status == CUZK_OK) status = groth16_prove_plan(&plan, t, key, place->backend, place->device);
     if (status == CUZK_OK) {
         c->key_bytes.of[BYTES_HEAP] = key_bytes(key);
         kind_add_plan(c, &plan);
@@ -45,8 +48,11 @@ static cuzk_status circom_load(struct task *t, void **out, struct bytes *bytes, 
     struct circom_key *k = calloc(1, sizeof *k);
 
     if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
-    const cuzk_status status = groth16_key_open(&k->key, t, c->key_path, c->r1cs_path);
+    struct error refused;
+    cuzk_status status = groth16_key_open(&k->key, t, c->key_path, c->r1cs_path);
+    if (status == CUZK_OK) status = groth16_key_choose(k->key, t, c->key_mode, NULL, &refused);
     if (status != CUZK_OK) {
+        groth16_key_unref(k->key);
         free(k);
         return status;
     }

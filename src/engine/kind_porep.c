@@ -39,7 +39,7 @@ static cuzk_status shape_of(const struct porep_shape **out, struct task *t, cons
 }
 
 /* The heap, and the file's pages: each proof reads all points. */
-static uint64_t key_bytes(const struct porep_key *k) { return k->shared_bytes + k->key->file.bytes.size; }
+static uint64_t key_bytes(const struct porep_key *k) { return k->shared_bytes + k->key->file.bytes.size + k->key->derived_file.bytes.size; }
 
 static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct place *place)
 {
@@ -50,7 +50,8 @@ static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct
     cuzk_status status;
 
     TRY(shape_of(&shape, t, c));
-    TRY_GOTO(out, porep_key_outline(&key, t, shape, c->key_path));
+    TRY_GOTO(out, porep_key_outline(&key, t, shape, c->key_path, c->key_mode));
+    kind_chosen(c, t, key.key, &key.derived_refused);
     TRY_GOTO(out, groth16_prove_plan(&plan, t, key.key, place->backend, place->device));
     porep_proof_room(&room, &key.binding.circuit.image, pool_width(t->pool));
     /* while it is opened, two marks a variable */
@@ -71,7 +72,7 @@ static cuzk_status porep_load(struct task *t, void **out, struct bytes *bytes, c
     struct porep_key *k = calloc(1, sizeof *k);
 
     if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
-    const cuzk_status status = porep_key_open(k, t, porep_shape_by_bytes(c->note), c->key_path, 0);
+    const cuzk_status status = porep_key_open(k, t, porep_shape_by_bytes(c->note), c->key_path, c->key_mode, 0);
     if (status != CUZK_OK) {
         porep_key_close(k);
         free(k);

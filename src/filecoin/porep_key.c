@@ -38,7 +38,7 @@ static cuzk_status finish(struct porep_key *k, struct task *t)
 }
 
 cuzk_status porep_key_open(struct porep_key *out, struct task *t, const struct porep_shape *shape,
-                           const char *given, uint64_t memory_bytes)
+                           const char *given, enum groth16_key_mode mode, uint64_t memory_bytes)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     struct mapfile file = { 0 };
@@ -49,12 +49,13 @@ cuzk_status porep_key_open(struct porep_key *out, struct task *t, const struct p
     TRY(params_file_open_checked(&file, t, folder, shape, ".params", true, &out->checked));
     mapfile_close(&file); /* the key maps it for itself */
     TRY(groth16_key_open_circuit(&out->key, t, path, &out->binding.constraints));
+    TRY(groth16_key_choose(out->key, t, mode, NULL, &out->derived_refused));
     out->checked = out->checked || groth16_key_is_known(out->key);
     return finish(out, t);
 }
 
 cuzk_status porep_key_outline(struct porep_key *out, struct task *t, const struct porep_shape *shape,
-                              const char *given)
+                              const char *given, enum groth16_key_mode mode)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     struct mapfile file = { 0 };
@@ -64,6 +65,7 @@ cuzk_status porep_key_outline(struct porep_key *out, struct task *t, const struc
     TRY(params_file_open(&file, t, folder, shape, ".params"));
     mapfile_close(&file);
     TRY(groth16_key_outline(&out->key, t, path, &out->binding.constraints));
+    TRY(groth16_key_choose(out->key, t, mode, NULL, &out->derived_refused));
     return finish(out, t);
 }
 

@@ -11,6 +11,7 @@
 #include "formats/zkey_layout.h"
 #include "groth16/chunks.h"
 #include "groth16/new_file.h"
+#include "hash/sha256.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,9 @@ struct setup {
         coefficients;   /* inputs with the constant; coefficients of A and B, binding rows included */
     uint32_t *dense[2]; /* bellman: variables of A's and B's points */
     uint64_t dense_count[2];
-    struct new_file file;
+    struct new_file file, derived;
+    uint8_t *target; /* of the two the one that is being filled, and how points stand in it */
+    enum point_encoding encoding;
     struct vk_points vk;
     struct g_aff beta1, delta1;
     /* all secret, in the arena */
@@ -202,9 +205,30 @@ static void vanishing(struct setup *s, struct fr *on_domain, struct fr *on_coset
     wipe(&power, sizeof power);
 }
 
+/* The derived form: -z Z(tau) C_v / delta for the inputs, (beta A_v + alpha B_v + C_v - z Z(tau) C_v) / delta for the others. */
+static void scalars_derived_l(struct setup *s, struct fr *out, uint64_t begin, uint64_t count)
+{
+    const struct scalar_field *f = &s->curve->fr;
+    const uint64_t inputs = begin < s->inputs ? s->inputs - begin < count ? s->inputs - begin : count : 0;
+    struct fr factor, coset, term;
+
+    vanishing(s, &factor, &coset);
+    f->mul(&factor, &factor, &s->domain.z_coset_inv);
+    f->mul(&factor, &factor, &s->delta_inv);
+    for (uint64_t i = 0; i < inputs; i++) f->from_u64(&out[i], 0);
+    combine(s, out + inputs, begin + inputs, count - inputs, &s->delta_inv);
+    for (uint64_t i = 0; i < count; i++) {
+        f->mul(&term, &s->at_tau[R1CS_C][begin + i], &factor);
+        f->sub(&out[i], &out[i], &term);
+    }
+    wipe(&factor, sizeof factor);
+    wipe(&coset, sizeof coset);
+    wipe(&term, sizeof term);
+}
+
 /* H_i = Z(tau) / (delta Z(x_i)) x (the Lagrange polynomial of x_i over the coset)(tau), x_i = shift omega^i.  Z is the same everywhere on
  * the coset, and the Lagrange polynomial is x_i (x^n - shift^n) / (n shift^n (x - x_i)). */
-static void scalars_h_snarkjs(struct setup *s, struct fr *out, uint64_t begin, uint64_t count)
+static void scalars_h_lagrange(struct setup *s, struct fr *out, uint64_t begin, uint64_t count)
 {
     const struct scalar_field *f = &s->curve->fr;
     struct fr factor, coset, x, shift_power;
@@ -289,17 +313,16 @@ static cuzk_status encode_points(struct task *t, void *context, uint64_t begin, 
 static cuzk_status write_points(struct task *t, struct setup *s, const char *query, const struct group *g,
                                 uint64_t offset, uint64_t count, scalar_source *source)
 {
-    const enum point_encoding encoding = s->layout == ROOT_SNARKJS ? ENCODING_MONT_LE : ENCODING_ZCASH;
     struct buffer scalars = buffer_borrow(s->device, span_of(s->integers, s->chunk * sizeof *s->integers));
     struct buffer points = buffer_borrow(s->device, span_of(s->points, s->chunk * g->aff_bytes));
-    struct encoding e = { g, s->points, s->file.data + offset, encoding, g->encoded_bytes(encoding) };
+    struct encoding e = { g, s->points, s->target + offset, s->encoding, g->encoded_bytes(s->encoding) };
 
     for (uint64_t begin = 0; begin < count; begin += s->chunk) {
         const uint64_t n = count - begin < s->chunk ? count - begin : s->chunk;
         task_progress(t, query, begin, count);
         TRY(task_poll(t));
         source(s, s->scalars, begin, n);
-        if (s->layout == ROOT_BELLMAN) TRY(refuse_infinity(t, s, query, n));
+        if (s->encoding == ENCODING_ZCASH) TRY(refuse_infinity(t, s, query, n));
         for (uint64_t i = 0; i < n; i++) s->curve->fr.to_int(&s->integers[i], &s->scalars[i]);
         TRY(s->backend->fixed_base(s->stream, t, s->curve, g->id, &points, 0, &g->generator, &scalars, 0, n));
         TRY(s->backend->stream_sync(s->stream, t));
@@ -400,6 +423,8 @@ static cuzk_status write_zkey(struct task *t, struct setup *s, const char *key_p
                     (unsigned long long)s->coefficients);
     zkey_layout_plan(&at, &shape);
     TRY(new_file_open(&s->file, t, key_path, at.file_bytes, 0644));
+    s->target = s->file.data;
+    s->encoding = ENCODING_MONT_LE;
     zkey_layout_write(s->file.data, &at, &shape);
     uint8_t *head = s->file.data + at.header_points;
     head = put_point(head, g1, &s->vk.alpha1);
@@ -411,7 +436,7 @@ static cuzk_status write_zkey(struct task *t, struct setup *s, const char *key_p
     /* The circuit hash stays zero: it binds a ceremony's transcript, and this key has none. */
     TRY(write_coefficients(t, s, s->file.data + at.coefs));
     TRY(write_points(t, s, "IC", g1, at.ic, s->inputs, scalars_ic));
-    TRY(write_points(t, s, "H", g1, at.h, s->domain.size, scalars_h_snarkjs));
+    TRY(write_points(t, s, "H", g1, at.h, s->domain.size, scalars_h_lagrange));
     TRY(write_points(t, s, "C", g1, at.c, s->variables - s->inputs, scalars_l));
     TRY(write_points(t, s, "A", g1, at.a, s->variables, scalars_a));
     TRY(write_points(t, s, "B1", g1, at.b1, s->variables, scalars_b));
@@ -428,6 +453,8 @@ static cuzk_status write_params(struct task *t, struct setup *s, const char *key
 
     filparams_layout_plan(&at, &shape);
     TRY(new_file_open(&s->file, t, key_path, at.file_bytes, 0644));
+    s->target = s->file.data;
+    s->encoding = ENCODING_ZCASH;
     filparams_layout_write(s->file.data, &at, &shape);
     filvk_write(s->file.data, &s->vk, &s->beta1, &s->delta1);
     TRY(write_points(t, s, "h", g1, at.h, shape.h_count, scalars_h_bellman));
@@ -435,6 +462,26 @@ static cuzk_status write_params(struct task *t, struct setup *s, const char *key
     TRY(write_points(t, s, "a", g1, at.a, shape.a_count, scalars_a));
     TRY(write_points(t, s, "b_g1", g1, at.b_g1, shape.b_count, scalars_b));
     return write_points(t, s, "b_g2", g2, at.b_g2, shape.b_count, scalars_b);
+}
+
+/* The derived form of the key that has just been written: what groth16_derive makes from a key, here from its secrets.  (For bellman's H other
+ * points that serve as well: what stands for the coefficient that is always zero is free.) */
+static cuzk_status write_derived(struct task *t, struct setup *s, const char *path)
+{
+    const struct derived_shape shape = { s->curve, s->layout, s->domain.log2, s->variables, s->inputs };
+    const struct group *g1 = &s->curve->g1;
+    uint8_t digest[SHA256_BYTES];
+    struct derived_layout at;
+
+    derived_layout_plan(&at, &shape);
+    TRY(new_file_open(&s->derived, t, path, at.file_bytes, 0600));
+    s->target = s->derived.data;
+    s->encoding = ENCODING_MONT_LE;
+    TRY(write_points(t, s, "derived L", g1, at.offset[DERIVED_IC], s->variables, scalars_derived_l));
+    TRY(write_points(t, s, "derived H", g1, at.offset[DERIVED_H], at.count[DERIVED_H], scalars_h_lagrange));
+    sha256_of(digest, s->file.data, s->file.size);
+    derived_file_finish(s->derived.data, &shape, digest, s->file.size);
+    return CUZK_OK;
 }
 
 static cuzk_status write_vk(struct task *t, const struct setup *s, const char *vk_path)
@@ -511,19 +558,18 @@ static cuzk_status prepare(struct task *t, struct setup *s, const struct trapdoo
 }
 
 cuzk_status groth16_setup_write(struct task *t, const struct r1cs_file *circuit,
-                                const struct trapdoor *secrets, const char *key_path, const char *vk_path,
+                                const struct trapdoor *secrets, const struct groth16_setup_paths *paths,
                                 const struct backend *backend, struct device *device)
 {
     struct constraints constraints;
 
     constraints_of_r1cs(&constraints, circuit);
-    return groth16_setup_constraints(t, &constraints, secrets, key_path, vk_path, backend, device);
+    return groth16_setup_constraints(t, &constraints, secrets, paths, backend, device);
 }
 
 cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *circuit,
-                                      const struct trapdoor *secrets, const char *key_path,
-                                      const char *vk_path, const struct backend *backend,
-                                      struct device *device)
+                                      const struct trapdoor *secrets, const struct groth16_setup_paths *paths,
+                                      const struct backend *backend, struct device *device)
 {
     struct setup s;
     cuzk_status status;
@@ -542,13 +588,16 @@ cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *
     TRY_GOTO(out, evaluate_at_tau(t, &s));
     TRY_GOTO(out, make_vk(t, &s, secrets));
     if (s.layout == ROOT_SNARKJS)
-        TRY_GOTO(out, write_zkey(t, &s, key_path));
+        TRY_GOTO(out, write_zkey(t, &s, paths->key));
     else
-        TRY_GOTO(out, write_params(t, &s, key_path));
-    /* The key goes last: where it stands, its verifying key stands too. */
-    if (vk_path != NULL) TRY_GOTO(out, write_vk(t, &s, vk_path));
+        TRY_GOTO(out, write_params(t, &s, paths->key));
+    if (paths->derived != NULL) TRY_GOTO(out, write_derived(t, &s, paths->derived));
+    /* The key goes last: where it stands, its verifying key and its derived form stand too. */
+    if (paths->vk != NULL) TRY_GOTO(out, write_vk(t, &s, paths->vk));
+    if (paths->derived != NULL) TRY_GOTO(out, new_file_commit(&s.derived, t));
     TRY_GOTO(out, new_file_commit(&s.file, t));
 out:
+    new_file_discard(&s.derived);
     new_file_discard(&s.file);
     if (s.stream != NULL) backend->stream_close(s.stream);
     arena_close(&s.arena);

@@ -9,20 +9,26 @@
 cuzk_status groth16_setup_draw(struct task *t, struct trapdoor *out, const struct curve *c,
                                enum root_convention layout) MUST_CHECK;
 
-/** Writes the key of circuit under secrets to key_path, whole or not at all; vk_path (NULL: none) gets the verifying key, JSON for
- * a .zkey, bellman's layout for .params.
+/* Where the files of a key go; NULL: not written. */
+struct groth16_setup_paths {
+    const char *key; /* not NULL */
+    const char *vk;  /* the verifying key: JSON for a .zkey, bellman's layout for .params */
+    const char
+        *derived; /* the derived key (groth16/key_derived.h), from the secrets instead of by transforms */
+};
+
+/** Writes the key of circuit under secrets, and what goes with it, each file whole or not at all, the key last.
  * In      secrets->layout  which key is made
  * Errors  CUZK_TOO_LARGE (more rows than a domain can have), CUZK_UNSUPPORTED (bellman's layout over BN254), CUZK_NO_MEMORY, CUZK_IO.
  * Cost    six fixed-base multiplications a variable and a row, on t->pool; (3 variables + 1 domain) x 32 bytes of heap and at
  *         most 75 MB beside the file's pages, wiped. */
 cuzk_status groth16_setup_write(struct task *t, const struct r1cs_file *circuit,
-                                const struct trapdoor *secrets, const char *key_path, const char *vk_path,
+                                const struct trapdoor *secrets, const struct groth16_setup_paths *paths,
                                 const struct backend *backend, struct device *device) MUST_CHECK;
 
 /** The same for a circuit that is not a file: ROOT_BELLMAN gives Filecoin's layout. */
 cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *circuit,
-                                      const struct trapdoor *secrets, const char *key_path,
-                                      const char *vk_path, const struct backend *backend,
-                                      struct device *device) MUST_CHECK;
+                                      const struct trapdoor *secrets, const struct groth16_setup_paths *paths,
+                                      const struct backend *backend, struct device *device) MUST_CHECK;
 
 #endif

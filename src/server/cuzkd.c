@@ -114,6 +114,7 @@ static cuzk_status configured_circuits(struct engine_circuit *out, struct task *
                                           .kind = job_kind_by_name(kind),
                                           .key_path = from->key,
                                           .r1cs_path = from->r1cs,
+                                          .key_mode = (enum engine_key_mode)c->numbers[CONFIG_KEY_MODE],
                                           .preload = from->preload };
         if (!out[i].kind)
             return FAIL(t, CUZK_UNSUPPORTED, "circuit %s: this build of cuzkd has no kind '%s'", from->name,
@@ -123,7 +124,8 @@ static cuzk_status configured_circuits(struct engine_circuit *out, struct task *
 }
 
 /* Those of the parameter cache, behind the configured ones of other names.  A folder that nobody named need not be there. */
-static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, struct task *t, const char *named)
+static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, struct task *t, const char *named,
+                                   enum engine_key_mode mode)
 {
     const char *folder = named[0] ? named : engine_parameter_folder();
     struct engine_circuit found[ENGINE_FOUND_MOST];
@@ -135,6 +137,7 @@ static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, st
     for (size_t i = 0; i < found_count; i++) {
         size_t same = 0;
         while (same < configured && strcmp(out[same].name, found[i].name)) same++;
+        found[i].key_mode = mode;
         if (same == configured) out[(*count)++] = found[i];
     }
     return CUZK_OK;
@@ -189,7 +192,8 @@ static cuzk_status open_engine(struct engine **out, struct task *t, const struct
     struct engine_options o = ENGINE_DEFAULTS;
     o.circuit_count = c->circuit_count;
     TRY(configured_circuits(circuits, t, c));
-    TRY(cached_circuits(circuits, &o.circuit_count, t, c->texts[CONFIG_PARAM_CACHE]));
+    TRY(cached_circuits(circuits, &o.circuit_count, t, c->texts[CONFIG_PARAM_CACHE],
+                        (enum engine_key_mode)c->numbers[CONFIG_KEY_MODE]));
     TRY(mark_preloads(circuits, o.circuit_count, t, c));
     o.circuits = circuits;
     o.backend = c->texts[CONFIG_BACKEND];

@@ -66,6 +66,21 @@ static void sample_make(struct sample *s, const struct curve *c, enum root_conve
     unlink(s->derived);
 }
 
+static uint8_t *read_all(const char *path, size_t *bytes)
+{
+    struct mapfile f = { 0 };
+    struct task t;
+
+    proving_task(&t, &proving);
+    proving_must(&t, mapfile_open(&f, &t, path), path);
+    uint8_t *copy = malloc(f.bytes.size + 1);
+    assert_non_null(copy);
+    memcpy(copy, f.bytes.data, f.bytes.size);
+    *bytes = f.bytes.size;
+    mapfile_close(&f);
+    return copy;
+}
+
 static struct groth16_key *open_key(const struct sample *s)
 {
     struct groth16_key *key;
@@ -251,22 +266,52 @@ static void another_circuit_is_refused(void **state)
     random_circuit_fini(&other.circuit);
 }
 
-/* -- files --------------------------------------------------------------------------------------------------------------- */
+/* -- from the secrets ---------------------------------------------------------------------------------------------------- */
 
-static uint8_t *read_all(const char *path, size_t *bytes)
+/* Set-up writes the derived form from the secrets: for snarkjs's keys the very bytes that transforms make; for bellman's, points that serve
+ * as well (what stands for the coefficient that is always zero is free), and proofs of the same bytes. */
+static void from_secrets(const struct curve *c, enum root_convention layout)
 {
-    struct mapfile f = { 0 };
+    struct groth16_proof expected, proof;
+    struct groth16_blinding blinding;
+    struct error refused;
+    size_t sizes[2];
+    uint8_t *bytes[2];
+    struct sample s;
     struct task t;
 
+    sample_make(&s, c, layout, 6, 4, "secrets");
+    const struct groth16_setup_paths paths = { .key = s.key, .derived = s.derived };
     proving_task(&t, &proving);
-    proving_must(&t, mapfile_open(&f, &t, path), path);
-    uint8_t *copy = malloc(f.bytes.size + 1);
-    assert_non_null(copy);
-    memcpy(copy, f.bytes.data, f.bytes.size);
-    *bytes = f.bytes.size;
-    mapfile_close(&f);
-    return copy;
+    proving_must(&t, groth16_setup_write(&t, &s.parsed, &s.secrets, &paths, proving.backend, proving.device),
+                 "set-up");
+    proving_blinding(&blinding, &proving, c);
+    proving_must(&t, oracle_prove(&t, &expected, &s.secrets, &s.parsed, &s.circuit.witness, &blinding),
+                 "oracle");
+    struct groth16_key *key = open_key(&s);
+    proving_must(&t, groth16_key_choose(key, &t, KEY_MODE_DERIVED, NULL, &refused), "the derived form");
+    prove(&proof, key, &s, &blinding);
+    assert_true(oracle_equal(&proof, &expected));
+    groth16_key_unref(key);
+    bytes[0] = read_all(s.derived, &sizes[0]);
+    derive(&s);
+    bytes[1] = read_all(s.derived, &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    if (layout == ROOT_SNARKJS) assert_memory_equal(bytes[0], bytes[1], sizes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+    random_circuit_fini(&s.circuit);
 }
+
+static void set_up_writes_the_derived_form(void **state)
+{
+    (void)state;
+    from_secrets(&curve_bn254, ROOT_SNARKJS);
+    from_secrets(&curve_bls12_381, ROOT_SNARKJS);
+    from_secrets(&curve_bls12_381, ROOT_BELLMAN);
+}
+
+/* -- files --------------------------------------------------------------------------------------------------------------- */
 
 /* The key with its derived file: what using it says. */
 static void refused_with(const struct sample *s, cuzk_status wanted, const char *field)
@@ -419,6 +464,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bls12_381_bellman),
         cmocka_unit_test(wrong_points_are_caught),
         cmocka_unit_test(another_circuit_is_refused),
+        cmocka_unit_test(set_up_writes_the_derived_form),
         cmocka_unit_test(bad_files_are_named),
         cmocka_unit_test(checks_are_remembered),
     };

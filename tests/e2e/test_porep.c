@@ -6,6 +6,7 @@
 #include "support/cm.h"
 #include "api/api_filecoin.h"
 #include "circuits/porep/porep_seal.h"
+#include "groth16/key_derived.h"
 #include "groth16/prove_blinded.h"
 #include "groth16/prove_verified.h"
 #include "groth16/setup.h"
@@ -16,7 +17,7 @@ struct sealed {
     struct proving proving;
     struct porep_binding binding;
     struct trapdoor secrets;
-    char folder[PATH_MAX], params[PATH_MAX], vk[PATH_MAX];
+    char folder[PATH_MAX], params[PATH_MAX], vk[PATH_MAX], derived[PATH_MAX];
     struct groth16_key *key;
     struct c1 c1;
     struct assignment assignment;
@@ -37,9 +38,11 @@ static void make_parameters(void)
     proving_must(&t, params_path(s.params, &t, s.folder, shape, ".params"), "path");
     proving_must(&t, params_path(s.vk, &t, s.folder, shape, ".vk"), "path");
     proving_secrets(&s.secrets, &s.proving, &curve_bls12_381, ROOT_BELLMAN);
+    proving_must(&t, params_path(s.derived, &t, s.folder, shape, ".params" DERIVED_SUFFIX), "path");
+    const struct groth16_setup_paths paths = { .key = s.params, .vk = s.vk, .derived = s.derived };
     proving_must(&t,
-                 groth16_setup_constraints(&t, &s.binding.constraints, &s.secrets, s.params, s.vk,
-                                           s.proving.backend, s.proving.device),
+                 groth16_setup_constraints(&t, &s.binding.constraints, &s.secrets, &paths, s.proving.backend,
+                                           s.proving.device),
                  "set-up");
     proving_must(&t, groth16_key_open_circuit(&s.key, &t, s.params, &s.binding.constraints), "key");
 }
@@ -117,6 +120,16 @@ static void bytes_are_the_oracles(void **state)
         oracle_prove_constraints(&t, &expected, &s.secrets, &s.binding.constraints, &s.witness, &blinding),
         "oracle");
     assert_true(oracle_equal(&proof, &expected));
+
+    /* and so are those of the key's derived form */
+    struct groth16_key *key;
+    proving_must(&t, groth16_key_open_circuit(&key, &t, s.params, &s.binding.constraints), "key");
+    proving_must(&t, groth16_key_use_derived(key, &t, NULL), "derived form");
+    assert_int_equal(key->h_mode, H_LAGRANGE_4);
+    proving_must(&t, groth16_prove_plan(&plan, &t, key, s.proving.backend, s.proving.device), "plan");
+    proving_must(&t, groth16_prove_blinded(&t, &proof, key, &plan, &s.witness, &blinding), "prover, derived form");
+    assert_true(oracle_equal(&proof, &expected));
+    groth16_key_unref(key);
 }
 
 /* A witness that breaks one row gives an error that names it, and no proof. */

@@ -102,7 +102,8 @@ struct groth16_key *proving_key(struct proving *p, const struct random_circuit *
     proving_must(&t, mapfile_write(&t, r1cs_path, circuit->r1cs, circuit->r1cs_bytes, 0600),
                  "writing the circuit");
     proving_circuit(&parsed, circuit);
-    proving_must(&t, groth16_setup_write(&t, &parsed, secrets, key_path, NULL, p->backend, p->device),
+    const struct groth16_setup_paths paths = { .key = key_path };
+    proving_must(&t, groth16_setup_write(&t, &parsed, secrets, &paths, p->backend, p->device),
                  "set-up");
     proving_must(&t, groth16_key_open(&key, &t, key_path, bellman ? r1cs_path : NULL), "opening the key");
     return key;

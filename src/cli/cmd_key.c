@@ -1,0 +1,119 @@
+/* cuzk key: the derived form of a proving key. */
+#include "cli/cli.h"
+#include "base/clock.h"
+#include "cuzk/cuzk_filecoin.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char derive_help[] = "Makes the derived form of KEY: H in Lagrange form on the coset, and the "
+                                  "circuit's matrix C folded into L.  Proofs are the same "
+                                  "bytes\n"
+                                  "with four transforms instead of six.  It is a cache: made once, checked "
+                                  "against KEY with fresh randomness, bound to it by its "
+                                  "SHA-256,\n"
+                                  "readable by its owner alone.  prove, porep prove and cuzkd take "
+                                  "KEY.derived by themselves (--key-mode says otherwise).\n"
+                                  "\n"
+                                  "KEY is a .zkey or a .params with the circuit's .r1cs, or a built-in "
+                                  "circuit (porep-2k, ...), whose parameters stand in DIR.";
+
+struct opened {
+    cuzk_key *key;
+    cuzk_porep_key *porep;
+    const char *path; /* of the key's file */
+};
+
+static bool is_built_in(const char *key)
+{
+    return strncmp(key, "porep-", 6) == 0 && cuzk_sector_bytes(key) != 0;
+}
+
+static cuzk_status open_key(struct opened *o, cuzk_context *context, const char *key, const char *r1cs,
+                            const char *folder, const cuzk_watch *watch, cuzk_error *error)
+{
+    cuzk_porep_key_options porep = CUZK_POREP_KEY_OPTIONS_INIT;
+    cuzk_porep_key_info info = CUZK_POREP_KEY_INFO_INIT;
+    cuzk_key_options plain = CUZK_KEY_OPTIONS_INIT;
+
+    o->path = key;
+    plain.mode = porep.mode = CUZK_KEY_ORIGINAL;
+    plain.r1cs_path = r1cs;
+    porep.folder = folder;
+    if (!is_built_in(key)) return cuzk_key_open(&o->key, context, key, &plain, error);
+    const cuzk_status status =
+        cuzk_porep_key_open(&o->porep, context, cuzk_sector_bytes(key), &porep, watch, error);
+    if (status != CUZK_OK) return status;
+    cuzk_porep_key_describe(o->porep, &info);
+    o->path = info.params_path;
+    return CUZK_OK;
+}
+
+static int key_derive(int argc, char **argv)
+{
+    const char *key_path = NULL, *r1cs_path = NULL, *folder = NULL, *out_path = NULL;
+    const struct option_row options[] = {
+        { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
+          "the circuit's constraints: a key does not hold its matrix C" },
+        { "--params", OPTION_TEXT, &folder, 0, 0, "DIR",
+          "of a built-in circuit's parameters (default $FIL_PROOFS_PARAMETER_CACHE, else "
+          "/var/tmp/filecoin-proof-parameters)" },
+        { "--out", OPTION_TEXT, &out_path, 0, 0, "FILE",
+          "where it goes (default KEY.derived, where it is found)" },
+        CLI_DEVICE_OPTIONS,
+        CLI_COMMON_OPTIONS,
+    };
+    const struct operand_row operands[] = { { "KEY", &key_path, false,
+                                              "proving key: .zkey, .params, or porep-2k, ..." } };
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+    struct opened opened = { NULL, NULL, NULL };
+    char beside[PATH_MAX];
+    int exit_code = 0;
+    struct task t;
+
+    if (args_want_help(argc, argv)) {
+        args_print_help("key derive", derive_help, options, ARRAY_COUNT(options), operands,
+                        ARRAY_COUNT(operands));
+        return 0;
+    }
+    task_init(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
+        return cli_fail_task(&t);
+    const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path };
+    if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
+        return cli_fail_task(&t);
+    const cuzk_watch watch = cli_watch();
+    if (!cli_context(&context, &exit_code)) return exit_code;
+    if (open_key(&opened, context, key_path, r1cs_path, folder, &watch, &error) != CUZK_OK) goto failed;
+    if (out_path == NULL) {
+        snprintf(beside, sizeof beside, "%s.derived", opened.path);
+        out_path = beside;
+    }
+    const uint64_t start = clock_now_ns();
+    const cuzk_status status = opened.porep != NULL
+                                   ? cuzk_porep_key_derive(context, opened.porep, out_path, &watch, &error)
+                                   : cuzk_key_derive(context, opened.key, out_path, &watch, &error);
+    if (status != CUZK_OK) goto failed;
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:o, s:o, s:f}", "status", "OK", "key", cli_json_text(opened.path),
+                                 "derived", cli_json_text(out_path), "derive_ms", clock_ms_since(start)));
+    else if (!cli.quiet)
+        printf("%s: made and checked in %.1f s\n", out_path, clock_ms_since(start) * 1e-3);
+    goto out;
+failed:
+    exit_code = cli_fail(&error);
+out:
+    cuzk_key_close(opened.key);
+    cuzk_porep_key_close(opened.porep);
+    cuzk_context_destroy(context);
+    return exit_code;
+}
+
+int cmd_key(int argc, char **argv)
+{
+    static const struct command commands[] = { { "derive", "make a key's derived form", key_derive } };
+
+    return cli_subcommand("key", "Proving keys in another form.", commands, ARRAY_COUNT(commands), argc,
+                          argv);
+}
