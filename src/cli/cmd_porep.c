@@ -97,6 +97,7 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
     task_init(&t);
     watch.timeout_ms = (double)timeout_ms;
     key_options.folder = folder;
+    key_options.mode = mode;
     request.miner = miner;
     request.sector = sector;
     request.stage = print_stage;

@@ -1,6 +1,7 @@
 /* The kinds of this build. */
 #include "engine/engine.h"
 #include "engine/job_kind.h"
+#include "base/log.h"
 #include <string.h>
 
 #define TABLE_MOST_BYTES (64ull << 20) /* backend/cpu: a device's tables of one curve and convention */

@@ -10,10 +10,10 @@ static cuzk_status check_least(struct task *t, const struct porep_binding *b, ui
         32 * ((2ull << constraints_domain_log2(&b->constraints)) + b->constraints.variable_count);
 
     if (memory_bytes == 0 || least <= memory_bytes) return CUZK_OK;
-    const cuzk_status status = FAIL(
-        t, CUZK_TOO_LARGE,
-        "a proof of a %s sector takes at least %llu bytes of memory on this machine; the limit is %llu",
-        b->circuit.shape->name, (unsigned long long)least, (unsigned long long)memory_bytes);
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE,
+             "a proof of a %s sector takes at least %llu bytes of memory on this machine; the limit is %llu",
+             b->circuit.shape->name, (unsigned long long)least, (unsigned long long)memory_bytes);
     task_fail_place(t, NULL, ERROR_NO_OFFSET, "memory_bytes",
                     "raise the limit, or use a machine with more memory");
     return status;
