@@ -19,11 +19,10 @@ static cuzk_status plan_memory(struct task *t, cuzk_porep_key *key, const cuzk_c
     key->proof_bytes = plan.block_bytes + room.assignment_bytes + room.values_bytes;
     const uint64_t all = key->key.shared_bytes + key->proof_bytes;
     if (context->memory_bytes == 0 || all <= context->memory_bytes) return CUZK_OK;
-    const cuzk_status status =
-        FAIL(t, CUZK_TOO_LARGE,
-             "a proof of a %s sector takes %llu bytes of memory on this machine; the limit is %llu",
-             binding->circuit.shape->name, (unsigned long long)all,
-             (unsigned long long)context->memory_bytes);
+    const cuzk_status status = FAIL(
+        t, CUZK_TOO_LARGE,
+        "a proof of a %s sector takes %llu bytes of memory on this machine; the limit is %llu",
+        binding->circuit.shape->name, (unsigned long long)all, (unsigned long long)context->memory_bytes);
     task_fail_place(t, NULL, ERROR_NO_OFFSET, "memory_bytes",
                     "raise the limit, or use a machine with more memory");
     return status;

@@ -136,7 +136,7 @@ struct proving {
     struct porep_public public;
     struct groth16_plan plan;
     struct assignment assignment;
-    struct arena memory; /* of the values */
+    struct arena memory;      /* of the values */
     bls12_381_fr_int *values; /* NULL where the device makes them */
 };
 
@@ -242,7 +242,8 @@ static cuzk_status prove(struct proving *p, uint8_t *out)
         TRY_GOTO(out, prove_partition(p, k, made + (size_t)k * PROOF_BYTES));
     }
     const uint64_t start_ns = clock_now_ns();
-    TRY_GOTO(out, porep_proof_verify(p->task, &p->key->verifier, &p->public, 0, partitions, span_of(made, bytes)));
+    TRY_GOTO(out,
+             porep_proof_verify(p->task, &p->key->verifier, &p->public, 0, partitions, span_of(made, bytes)));
     report(p, partitions, "verify_all", clock_ms_since(start_ns));
     memcpy(out, made, bytes);
 out:

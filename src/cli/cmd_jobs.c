@@ -14,15 +14,18 @@
 #define LOG_MS  10000 /* between two lines about it in a file, if nothing changes */
 
 static const char submit_help[] =
-    "Gives cuzkd a job: the witness of a circuit that its configuration names, or, for porep-2k ... porep-64g, "
-    "the\noutput of Commit Phase 1 (porep: of whatever size the file is).  Prints the job's id and ends; with "
-    "--wait, or where PROOF is given, it waits\nfor the end and writes the proof.  A job goes on when this program is "
+    "Gives cuzkd a job: the witness of a circuit that its configuration names, or, for porep-2k ... "
+    "porep-64g, "
+    "the\noutput of Commit Phase 1 (porep: of whatever size the file is).  Prints the job's id and ends; "
+    "with "
+    "--wait, or where PROOF is given, it waits\nfor the end and writes the proof.  A job goes on when this "
+    "program is "
     "stopped; cuzk await takes it up.\n\n"
     "  cuzk submit 127.0.0.1:9820 membership witness.wtns proof.json public.json\n"
     "  cuzk submit 127.0.0.1:9820 porep c1.json porep.proof --miner 1000 --sector 1\n";
-static const char await_help[] =
-    "Waits for a job and writes its proof: as snarkjs does, PROOF and PUBLIC; of PoRep, 192 bytes a partition "
-    "to PROOF.";
+static const char await_help[] = "Waits for a job and writes its proof: as snarkjs does, PROOF and PUBLIC; "
+                                 "of PoRep, 192 bytes a partition "
+                                 "to PROOF.";
 static const char cancel_help[] = "Ends a job without a proof.";
 
 /* -- the end of a job ---------------------------------------------------------------------------------------------------- */
@@ -110,12 +113,13 @@ static void show_job(const char *job_id, struct shown *last)
     for (size_t i = 0; i < s->n_jobs; i++) {
         const Cuzk__V1__JobStatus *j = s->jobs[i];
         if (strcmp(j->job_id, job_id)) continue;
-        if (!terminal && last->at_ns && last->parts_done == j->partitions_done && last->started == j->started &&
-            clock_ms_since(last->at_ns) < LOG_MS)
+        if (!terminal && last->at_ns && last->parts_done == j->partitions_done &&
+            last->started == j->started && clock_ms_since(last->at_ns) < LOG_MS)
             continue;
         *last = (struct shown){ clock_now_ns(), j->partitions_done, j->started != 0 };
         fprintf(stderr, "%s: %s, %u of %u parts, %.1f s%s", j->circuit_id, j->started ? "proving" : "waiting",
-                j->partitions_done, j->total_partitions, (double)j->age_ms / 1000, terminal ? "\033[K\r" : "\n");
+                j->partitions_done, j->total_partitions, (double)j->age_ms / 1000,
+                terminal ? "\033[K\r" : "\n");
     }
     protobuf_c_message_free_unpacked(answer, NULL);
 }
@@ -193,9 +197,10 @@ static cuzk_status fill_from_file(struct task *t, Cuzk__V1__SubmitProofRequest *
 {
     const uint64_t named = !strcmp(circuit, "porep") ? c1->shape->sector_bytes : cuzk_sector_bytes(circuit);
     if (named == 0)
-        return FAIL(t, CUZK_INVALID_ARGUMENT,
-                    "there is no circuit %s; there are porep-2k, porep-8m, porep-512m, porep-32g and porep-64g",
-                    circuit);
+        return FAIL(
+            t, CUZK_INVALID_ARGUMENT,
+            "there is no circuit %s; there are porep-2k, porep-8m, porep-512m, porep-32g and porep-64g",
+            circuit);
     q->proof_kind = CUZK__V1__PROOF_KIND__POREP_SEAL_COMMIT;
     q->sector_size = named;
     q->registered_proof = c1->proof->number;
@@ -279,8 +284,10 @@ int cmd_submit(int argc, char **argv)
     };
     const struct operand_row operands[] = {
         CLIENT_ADDRESS,
-        { "CIRCUIT", &circuit, false, "its name in the daemon's [circuits], or porep, porep-2k ... porep-64g" },
-        { "INPUT", &input, false, "witness: .wtns; PoRep: Commit Phase 1's output, JSON, wrapped, or bincode" },
+        { "CIRCUIT", &circuit, false,
+          "its name in the daemon's [circuits], or porep, porep-2k ... porep-64g" },
+        { "INPUT", &input, false,
+          "witness: .wtns; PoRep: Commit Phase 1's output, JSON, wrapped, or bincode" },
         { "PROOF", &proof, true, "where the proof goes; - is standard output" },
         { "PUBLIC", &public_inputs, true, "where the public inputs go (not PoRep)" },
     };
@@ -295,7 +302,8 @@ int cmd_submit(int argc, char **argv)
     q.durable = durable ? CUZK__V1__DURABLE__DURABLE_YES : CUZK__V1__DURABLE__DURABLE_BY_KIND;
     cuzk_status status = parse_priority(&t, priority, &q.priority);
     if (status == CUZK_OK && is_porep(circuit) && public_inputs)
-        status = FAIL(&t, CUZK_INVALID_ARGUMENT, "a PoRep job gives no PUBLIC: cuzk porep inspect --public writes them");
+        status = FAIL(&t, CUZK_INVALID_ARGUMENT,
+                      "a PoRep job gives no PUBLIC: cuzk porep inspect --public writes them");
     if (status == CUZK_OK)
         status = submit(&t, &q, circuit, input, &porep, wait || proof, proof, public_inputs);
     return client_end(&t, status);

@@ -39,7 +39,10 @@ static cuzk_status shape_of(const struct porep_shape **out, struct task *t, cons
 }
 
 /* The heap, and the file's pages: each proof reads all points. */
-static uint64_t key_bytes(const struct porep_key *k) { return k->shared_bytes + k->key->file.bytes.size + k->key->derived_file.bytes.size; }
+static uint64_t key_bytes(const struct porep_key *k)
+{
+    return k->shared_bytes + k->key->file.bytes.size + k->key->derived_file.bytes.size;
+}
 
 static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct place *place)
 {
@@ -72,15 +75,18 @@ static cuzk_status porep_load(struct task *t, void **out, struct bytes *bytes, c
     struct porep_key *k = calloc(1, sizeof *k);
 
     if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
-    const cuzk_status status = porep_key_open(k, t, porep_shape_by_bytes(c->note), c->key_path, c->key_mode, 0);
+    const cuzk_status status =
+        porep_key_open(k, t, porep_shape_by_bytes(c->note), c->key_path, c->key_mode, 0);
     if (status != CUZK_OK) {
         porep_key_close(k);
         free(k);
         return status;
     }
     if (k->development)
-        log_warn(t, "the parameters of %s are development keys: no chain accepts its proofs, and they prove nothing",
-                 c->name);
+        log_warn(
+            t,
+            "the parameters of %s are development keys: no chain accepts its proofs, and they prove nothing",
+            c->name);
     memset(bytes, 0, sizeof *bytes);
     bytes->of[BYTES_HEAP] = key_bytes(k);
     *out = k;
@@ -101,9 +107,9 @@ struct porep_request {
 
 static cuzk_status foreign(struct task *t, const char *field, const char *whose)
 {
-    const cuzk_status status =
-        FAIL(t, CUZK_INVALID_ARGUMENT, "%s belongs to %s; a PoRep job proves all its partitions from vanilla_proof alone",
-             field, whose);
+    const cuzk_status status = FAIL(
+        t, CUZK_INVALID_ARGUMENT,
+        "%s belongs to %s; a PoRep job proves all its partitions from vanilla_proof alone", field, whose);
     task_fail_place(t, NULL, ERROR_NO_OFFSET, field, NULL);
     return status;
 }
@@ -141,10 +147,12 @@ static cuzk_status check_proof_type(struct task *t, const struct c1 *c1, uint64_
     const struct registered_proof *r =
         number < REGISTERED_PROOF_COUNT ? registered_proof_by_number((unsigned)number) : NULL;
     const cuzk_status status =
-        r != NULL ? FAIL(t, CUZK_MISMATCH, "registered_proof is %llu, %s, but the vanilla proofs are of %s (%u)",
-                         (unsigned long long)number, r->name, c1->proof->name, c1->proof->number)
-                  : FAIL(t, CUZK_INVALID_ARGUMENT, "there is no registered_proof %llu; the vanilla proofs are of %s (%u)",
-                         (unsigned long long)number, c1->proof->name, c1->proof->number);
+        r != NULL
+            ? FAIL(t, CUZK_MISMATCH, "registered_proof is %llu, %s, but the vanilla proofs are of %s (%u)",
+                   (unsigned long long)number, r->name, c1->proof->name, c1->proof->number)
+            : FAIL(t, CUZK_INVALID_ARGUMENT,
+                   "there is no registered_proof %llu; the vanilla proofs are of %s (%u)",
+                   (unsigned long long)number, c1->proof->name, c1->proof->number);
     task_fail_place(t, NULL, ERROR_NO_OFFSET, "registered_proof", NULL);
     return status;
 }
@@ -192,8 +200,8 @@ static void porep_carry_free(void *carry)
     free(k);
 }
 
-static cuzk_status make_witness(struct task *t, struct carry *k, const struct part_input *in, const struct c1 *c1,
-                                const struct porep_request *r)
+static cuzk_status make_witness(struct task *t, struct carry *k, const struct part_input *in,
+                                const struct c1 *c1, const struct porep_request *r)
 {
     const struct porep_circuit *circuit = &((struct porep_key *)in->key)->binding.circuit;
     struct porep_statement statement;
@@ -251,8 +259,8 @@ static cuzk_status prove_values(struct task *t, struct part_output *out, const s
     return CUZK_OK;
 }
 
-static cuzk_status porep_prove(struct task *t, struct part_output *out, const struct part_input *in, void *carry,
-                               const struct place *place, const struct bytes *granted)
+static cuzk_status porep_prove(struct task *t, struct part_output *out, const struct part_input *in,
+                               void *carry, const struct place *place, const struct bytes *granted)
 {
     const struct porep_key *key = in->key;
     struct arena memory = { 0 };

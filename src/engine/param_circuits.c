@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 const struct param_circuit param_circuits[PARAM_CIRCUIT_COUNT] = {
-    { "porep-2k", &kind_porep, 2048 },
-    { "porep-8m", &kind_porep, 8ull << 20 },
-    { "porep-512m", &kind_porep, 512ull << 20 },
-    { "porep-32g", &kind_porep, 32ull << 30 },
+    { "porep-2k", &kind_porep, 2048 },           { "porep-8m", &kind_porep, 8ull << 20 },
+    { "porep-512m", &kind_porep, 512ull << 20 }, { "porep-32g", &kind_porep, 32ull << 30 },
     { "porep-64g", &kind_porep, 64ull << 30 },
 };
 
@@ -26,9 +24,8 @@ cuzk_status engine_find_circuits(struct engine_circuit out[ENGINE_FOUND_MOST], s
         const struct param_circuit *c = &param_circuits[i];
         TRY(params_path(path, t, folder, porep_shape_by_bytes(c->sector_bytes), ".params"));
         if (access(path, F_OK) != 0) continue;
-        out[(*count)++] = (struct engine_circuit){
-            .name = c->name, .kind = c->kind, .key_path = folder, .optional = true
-        };
+        out[(*count)++] =
+            (struct engine_circuit){ .name = c->name, .kind = c->kind, .key_path = folder, .optional = true };
     }
     return CUZK_OK;
 }

@@ -14,7 +14,8 @@ struct porep_key {
     struct groth16_vk vk; /* of the .vk file, the same as the key's */
     struct groth16_verifier verifier;
     size_t shared_bytes; /* heap that it holds; the mapped .params, which the kernel may drop, comes on top */
-    struct error derived_refused; /* why a derived key that lies beside the .params is not used; status CUZK_OK: nothing is refused */
+    struct error
+        derived_refused; /* why a derived key that lies beside the .params is not used; status CUZK_OK: nothing is refused */
     bool development, checked;
 };
 

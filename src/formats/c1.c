@@ -51,9 +51,9 @@ static unsigned next_capacity(const struct porep_shape *s, unsigned capacity)
 
 uint64_t c1_bytes_most(const struct porep_shape *s)
 {
-    const uint64_t each = s->challenges * (porep_challenge_numbers(s) * sizeof(bls12_381_fr_int) +
-                                           porep_challenge_words(s) * sizeof(uint32_t) +
-                                           sizeof(struct c1_extra));
+    const uint64_t each =
+        s->challenges * (porep_challenge_numbers(s) * sizeof(bls12_381_fr_int) +
+                         porep_challenge_words(s) * sizeof(uint32_t) + sizeof(struct c1_extra));
     const unsigned most = s->partitions > s->ni_partitions ? s->partitions : s->ni_partitions;
     unsigned before = 0, capacity = 0;
     while (capacity < most) {

@@ -9,7 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { KIND_TEXT, KIND_LIST, KIND_NUMBERS, KIND_COUNT, KIND_BYTES, KIND_TIME, KIND_TRUTH, KIND_CHOICE, KIND_IGNORED };
+enum kind {
+    KIND_TEXT,
+    KIND_LIST,
+    KIND_NUMBERS,
+    KIND_COUNT,
+    KIND_BYTES,
+    KIND_TIME,
+    KIND_TRUTH,
+    KIND_CHOICE,
+    KIND_IGNORED
+};
 
 struct row {
     const char *table, *key;
@@ -164,7 +174,8 @@ static cuzk_status set_numbers(struct config *c, struct task *t, enum config_id 
         char what[128];
         const size_t bytes = strcspn(at, "\n"), digits = strspn(at, "0123456789");
         const uint64_t number = strtoull(at, NULL, 10);
-        if (digits != bytes || digits == 0 || digits > 9 || number < rows[id].least || number > rows[id].most) {
+        if (digits != bytes || digits == 0 || digits > 9 || number < rows[id].least ||
+            number > rows[id].most) {
             snprintf(what, sizeof what, "takes whole numbers from %" PRIu64 " to %" PRIu64 ", not '%.*s'",
                      rows[id].least, rows[id].most, (int)(bytes < 60 ? bytes : 60), at);
             return fail_at(t, o, what, NULL);
@@ -249,10 +260,12 @@ static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id,
         char joined[TOML_TEXTS_MOST * 21 + 1] = "";
         size_t bytes = 0;
         for (size_t i = 0; i < l->whole_count; i++)
-            bytes += (size_t)snprintf(joined + bytes, sizeof joined - bytes, "%s%" PRId64, i ? "\n" : "", l->wholes[i]);
+            bytes += (size_t)snprintf(joined + bytes, sizeof joined - bytes, "%s%" PRId64, i ? "\n" : "",
+                                      l->wholes[i]);
         return set_numbers(c, t, id, o, joined);
     }
-    if (l->kind == TOML_TEXTS && l->text_count == 0 && row->kind == KIND_NUMBERS) return set_numbers(c, t, id, o, "");
+    if (l->kind == TOML_TEXTS && l->text_count == 0 && row->kind == KIND_NUMBERS)
+        return set_numbers(c, t, id, o, "");
     if (l->kind == TOML_TEXT && row->kind != KIND_TRUTH && row->kind != KIND_NUMBERS &&
         (row->kind != KIND_COUNT || !strcmp(l->text, "auto")))
         return set_text(c, t, id, o, l->text);
@@ -526,8 +539,9 @@ bool config_item(const struct config *c, enum config_id id, size_t item, char *o
 /* "porep-32g": whether its parameters are there is for the start to say. */
 static bool is_filecoin_name(const char *name)
 {
-    static const char *const kinds[] = { "porep-", "snap-", "wpost-", "winning-" },
-                      *const sizes[] = { "2k", "8m", "512m", "32g", "64g" };
+    static const char *const kinds[] = { "porep-", "snap-", "wpost-", "winning-" }, *const sizes[] = {
+        "2k", "8m", "512m", "32g", "64g"
+    };
     for (size_t k = 0; k < ARRAY_COUNT(kinds); k++)
         for (size_t s = 0; s < ARRAY_COUNT(sizes) && !strncmp(name, kinds[k], strlen(kinds[k])); s++)
             if (!strcmp(name + strlen(kinds[k]), sizes[s])) return true;
@@ -540,7 +554,8 @@ static cuzk_status check_devices(struct config *c, struct task *t)
     static const enum config_id keys[] = { CONFIG_DEVICES, CONFIG_GPU_WORKERS, CONFIG_GPU_MEMORY };
     if (strcmp(c->texts[CONFIG_BACKEND], "cpu")) return CUZK_OK;
     if (c->numbers[CONFIG_PINNED])
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "memory.pinned is for devices with memory of their own; the backend is cpu");
+        return FAIL(t, CUZK_INVALID_ARGUMENT,
+                    "memory.pinned is for devices with memory of their own; the backend is cpu");
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
         const struct row *row = &rows[keys[i]];
         char text[128];
@@ -661,8 +676,8 @@ void config_print(const struct config *c, FILE *f)
 void config_print_help(FILE *f)
 {
     static const char *const arguments[] = {
-        [KIND_TEXT] = "TEXT", [KIND_LIST] = "LIST",  [KIND_NUMBERS] = "N,N", [KIND_COUNT] = "N",    [KIND_BYTES] = "SIZE",
-        [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL", [KIND_CHOICE] = "WORD"
+        [KIND_TEXT] = "TEXT",  [KIND_LIST] = "LIST", [KIND_NUMBERS] = "N,N", [KIND_COUNT] = "N",
+        [KIND_BYTES] = "SIZE", [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL",  [KIND_CHOICE] = "WORD"
     };
     for (size_t i = 0; i < CONFIG_COUNT; i++) {
         if (rows[i].kind == KIND_IGNORED) continue;
