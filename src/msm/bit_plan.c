@@ -7,6 +7,7 @@
 #define KEEP_POINTS      32                  /* below this the inversion of a level costs as much as its additions */
 #define PARTS_PER_THREAD 8
 #define MIN_PART         1024 /* points */
+#define AFFINE_SHARE     0.78 /* of an addition, at which the plans of CUDA count affine ones */
 
 static size_t place(size_t *at, size_t bytes)
 {
@@ -62,11 +63,16 @@ void classify_plan_blocks(struct classify_plan *out, uint64_t count, uint64_t wi
     out->workspace_bytes = arena_round(sizeof(struct classify_counts) * out->block_count) + arena_round(out->bitmap_bytes);
 }
 
+/* What is left of a plan's additions when those of full-size scalars are taken out: its share of the buckets. */
+static double rest_of(const struct msm_plan *p)
+{
+    const double counted = p->accumulation == MSM_AFFINE ? AFFINE_SHARE : 1;
+    return p->additions - counted * (double)p->count * p->window_count;
+}
+
 bool split_pays(const struct msm_plan *whole, const struct msm_plan *wide, double value_cost, double call_cost)
 {
-    /* Either way a one is one addition, and a wide value one in each window: zero digits are dropped.  What is left of a plan's additions
-     * when those of full-size scalars are taken out is its share of the buckets. */
-    const double n = (double)whole->count, w = (double)wide->count,
-                 whole_rest = whole->additions - n * whole->window_count, wide_rest = wide->additions - w * wide->window_count;
-    return whole_rest + w * whole->window_count + value_cost * n > wide_rest + w * (wide->window_count + 1) + value_cost / 4 * n + call_cost;
+    /* Either way a one is one addition, and a wide value one in each window: zero digits are dropped. */
+    const double n = (double)whole->count, w = (double)wide->count;
+    return rest_of(whole) + w * whole->window_count + value_cost * n > rest_of(wide) + w * (wide->window_count + 1) + value_cost / 4 * n + call_cost;
 }

@@ -45,6 +45,7 @@ void msm_plan_cpu(struct msm_plan *out, const struct curve *c, enum group_id g, 
     out->group = g;
     out->count = count;
     out->thread_count = thread_count ? thread_count : 1;
+    out->accumulation = MSM_ANY;
     out->scalar_bits = c->fr.bits - 1;
     for (unsigned b = 0; b < 257; b++) at_least[b] = b <= out->scalar_bits ? count : 0;
     out->window_bits = msm_plan_window(at_least, out->scalar_bits, MAX_WINDOW, &out->additions);
