@@ -73,8 +73,16 @@ static void bench_open(struct bench *x, const struct porep_shape *shape)
 
 static void bench_close(struct bench *x)
 {
-    struct buffer *const all[] = { &x->programs, &x->workspace,   &x->tables,         &x->a,             &x->b,
-                                   &x->first_bad, &x->values.bits, &x->values.numbers, &x->values.inputs, &x->statement[0],
+    struct buffer *const all[] = { &x->programs,
+                                   &x->workspace,
+                                   &x->tables,
+                                   &x->a,
+                                   &x->b,
+                                   &x->first_bad,
+                                   &x->values.bits,
+                                   &x->values.numbers,
+                                   &x->values.inputs,
+                                   &x->statement[0],
                                    &x->statement[1] };
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) backend->buffer_give(all[i]);
     image_program_fini(&x->program);
@@ -83,12 +91,14 @@ static void bench_close(struct bench *x)
 
 static void assign(struct bench *x, unsigned partition)
 {
-    need(backend->image_assign(stream, &task, &x->assign, &x->values, &x->program, &x->programs, &x->statement[partition], &x->workspace));
+    need(backend->image_assign(stream, &task, &x->assign, &x->values, &x->program, &x->programs,
+                               &x->statement[partition], &x->workspace));
 }
 
 static void evaluate(struct bench *x, bool check)
 {
-    need(backend->image_eval(stream, &task, &x->eval, &x->a, &x->b, &x->tables, &x->values, check ? &x->first_bad : NULL));
+    need(backend->image_eval(stream, &task, &x->eval, &x->a, &x->b, &x->tables, &x->values,
+                             check ? &x->first_bad : NULL));
 }
 
 static bool same(const struct buffer *got, const void *expected, size_t bytes, const char *what)
@@ -110,14 +120,17 @@ static bool right(struct bench *x, struct assignment *w, const struct c1 *c1, un
     uint64_t bad = 0;
     const uint64_t start = clock_now_ns();
     need(porep_assign(&x->circuit, &task, w, c1, partition));
-    printf("{\"stage\":\"witness of partition %u on the CPU\",\"ms\":%.3f}\n", partition, clock_ms_since(start));
+    printf("{\"stage\":\"witness of partition %u on the CPU\",\"ms\":%.3f}\n", partition,
+           clock_ms_since(start));
     need(porep_statement(&x->circuit, &task, x->statement[partition].data, c1, partition));
     assign(x, partition);
     evaluate(x, true);
     need(backend->download(stream, &task, &bad, &x->first_bad, 0, sizeof bad));
     need(backend->stream_sync(stream, &task));
-    if (bad != UINT64_MAX) printf("row %llu of partition %u does not hold\n", (unsigned long long)bad, partition);
-    return same(&x->values.bits, w->bits, image_bits_bytes(m), "bits") && same(&x->values.numbers, w->numbers, image_numbers_bytes(m), "numbers") &&
+    if (bad != UINT64_MAX)
+        printf("row %llu of partition %u does not hold\n", (unsigned long long)bad, partition);
+    return same(&x->values.bits, w->bits, image_bits_bytes(m), "bits") &&
+           same(&x->values.numbers, w->numbers, image_numbers_bytes(m), "numbers") &&
            same(&x->values.inputs, w->inputs, image_inputs_bytes(m), "inputs") && bad == UINT64_MAX;
 }
 
@@ -140,7 +153,8 @@ static void timed(struct bench *x, const char *stage, unsigned what, unsigned ru
         ms[i] = clock_ms_since(start);
     }
     qsort(ms, runs, sizeof *ms, by_value);
-    printf("{\"stage\":\"%s\",\"ms\":%.3f,\"least\":%.3f,\"most\":%.3f", stage, ms[runs / 2], ms[0], ms[runs - 1]);
+    printf("{\"stage\":\"%s\",\"ms\":%.3f,\"least\":%.3f,\"most\":%.3f", stage, ms[runs / 2], ms[0],
+           ms[runs - 1]);
     if (must > 0) printf(",\"must\":%.1f,\"met\":%s", must, ms[runs / 2] <= must ? "true" : "false");
     printf("}\n");
     fflush(stdout);
@@ -181,7 +195,8 @@ int main(int argc, char **argv)
     need(backend->open(&device, &task, &o));
     need(backend->stream_open(&stream, &task, device));
     backend->info(device, &info);
-    printf("{\"device\":\"%s\",\"variant\":\"%s\",\"circuit\":\"porep-%s\"}\n", info.name, info.variant, shape->name);
+    printf("{\"device\":\"%s\",\"variant\":\"%s\",\"circuit\":\"porep-%s\"}\n", info.name, info.variant,
+           shape->name);
     need(porep_seal_sparse(&c1, &task, &request));
     bench_open(&x, shape);
     need(assignment_create(&w, &task, &x.circuit.image));

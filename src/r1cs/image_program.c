@@ -3,7 +3,8 @@
 
 #include "hash/poseidon.h"
 
-cuzk_status maker_room(struct program_maker *mk, void *data, size_t *capacity, size_t need, size_t element_bytes)
+cuzk_status maker_room(struct program_maker *mk, void *data, size_t *capacity, size_t need,
+                       size_t element_bytes)
 {
     if (grow(data, capacity, need, element_bytes)) return CUZK_OK;
     return FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", mk->image->name);
@@ -16,8 +17,8 @@ enum { OPS_MAX = 1 << 24 }; /* templates that call each other twice could unfold
 /* A template on its way to be part of a scope. */
 struct frame {
     const struct circuit_template *c;
-    const uint32_t *words; /* the scope's registers that its first ones are; NULL: the scope itself */
-    uint32_t word_base;    /* of the others */
+    const uint32_t *words;   /* the scope's registers that its first ones are; NULL: the scope itself */
+    uint32_t word_base;      /* of the others */
     const uint32_t *numbers; /* its imports; NULL: the scope itself */
     uint32_t number_base, input_base;
 };
@@ -47,7 +48,8 @@ static cuzk_status read_word(const struct resolver *r, const struct frame *f, ui
     return CUZK_OK;
 }
 
-static cuzk_status name_word(const struct resolver *r, const struct frame *f, uint32_t reg, const struct scope_word *value)
+static cuzk_status name_word(const struct resolver *r, const struct frame *f, uint32_t reg,
+                             const struct scope_word *value)
 {
     struct scope_word *w = &r->b->words[scope_register(f, reg)];
     if (w->writer != WRITER_NONE) return broken(r, "writes a register twice");
@@ -56,7 +58,8 @@ static cuzk_status name_word(const struct resolver *r, const struct frame *f, ui
 }
 
 /* The next operation to be appended writes count registers from reg. */
-static cuzk_status write_words(const struct resolver *r, const struct frame *f, uint32_t reg, uint32_t count, uint32_t *out)
+static cuzk_status write_words(const struct resolver *r, const struct frame *f, uint32_t reg, uint32_t count,
+                               uint32_t *out)
 {
     *out = scope_register(f, reg);
     for (uint32_t i = 0; i < count; i++) {
@@ -76,7 +79,8 @@ static cuzk_status new_numbers(struct resolver *r, struct program_op *op, uint32
 {
     struct program_body *b = r->b;
     op->number = (uint32_t)b->number_count;
-    TRY(maker_room(r->mk, &b->number_writer, &b->number_capacity, b->number_count + count, sizeof *b->number_writer));
+    TRY(maker_room(r->mk, &b->number_writer, &b->number_capacity, b->number_count + count,
+                   sizeof *b->number_writer));
     for (uint32_t i = 0; i < count; i++) b->number_writer[b->number_count++] = b->op_count;
     r->aux += count;
     return CUZK_OK;
@@ -85,7 +89,9 @@ static cuzk_status new_numbers(struct resolver *r, struct program_op *op, uint32
 static cuzk_status append_op(struct resolver *r, const struct program_op *op)
 {
     struct image_program *p = r->mk->out;
-    if (p->op_count == OPS_MAX) return FAIL(r->mk->task, CUZK_TOO_LARGE, "the programs of circuit %s are too long", r->mk->image->name);
+    if (p->op_count == OPS_MAX)
+        return FAIL(r->mk->task, CUZK_TOO_LARGE, "the programs of circuit %s are too long",
+                    r->mk->image->name);
     TRY(MAKER_ROOM(r->mk, op, 1));
     p->ops[p->op_count++] = *op;
     r->b->op_count++;
@@ -103,7 +109,8 @@ static cuzk_status new_arguments(struct resolver *r, uint32_t count, uint32_t *f
 
 static cuzk_status resolve_template(struct resolver *r, const struct frame *f);
 
-static cuzk_status resolve_function_call(struct resolver *r, const struct frame *f, const struct step *s, struct program_op *op)
+static cuzk_status resolve_function_call(struct resolver *r, const struct frame *f, const struct step *s,
+                                         struct program_op *op)
 {
     const struct circuit_image *m = r->mk->image;
     const struct circuit_template *callee = &m->templates[s->a];
@@ -141,8 +148,10 @@ static cuzk_status resolve_call(struct resolver *r, const struct frame *f, const
                             .number_base = (uint32_t)r->b->number_count,
                             .input_base = f->input_base + arguments[CALL_INPUT] };
     cuzk_status status;
-    if (words == NULL) return FAIL(r->mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", m->name);
-    for (uint32_t i = 0; i < callee->word_imports; i++) TRY_GOTO(out, read_word(r, f, arguments[CALL_WORDS + i], &words[i]));
+    if (words == NULL)
+        return FAIL(r->mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", m->name);
+    for (uint32_t i = 0; i < callee->word_imports; i++)
+        TRY_GOTO(out, read_word(r, f, arguments[CALL_WORDS + i], &words[i]));
     for (uint32_t i = 0; i < number_imports; i++)
         numbers[i] = scope_number(f, arguments[CALL_WORDS + callee->word_imports + i]);
     TRY_GOTO(out, new_words(r, callee->word_count - callee->word_imports));
@@ -150,7 +159,8 @@ static cuzk_status resolve_call(struct resolver *r, const struct frame *f, const
     for (uint32_t i = 0; i < arguments[CALL_RESULTS]; i++) {
         const uint32_t reg = arguments[CALL_WORDS + callee->word_imports + number_imports + i];
         const struct scope_word *value = &r->b->words[scope_register(&inside, reg)];
-        if (value->writer == WRITER_NONE) TRY_GOTO(out, broken(r, "returns a register that it has not written"));
+        if (value->writer == WRITER_NONE)
+            TRY_GOTO(out, broken(r, "returns a register that it has not written"));
         TRY_GOTO(out, name_word(r, f, s->dst + i, value));
     }
     status = CUZK_OK;
@@ -159,7 +169,8 @@ out:
     return status;
 }
 
-static cuzk_status resolve_words(struct resolver *r, const struct frame *f, const struct step *s, struct program_op *op)
+static cuzk_status resolve_words(struct resolver *r, const struct frame *f, const struct step *s,
+                                 struct program_op *op)
 {
     TRY(read_word(r, f, s->a, &op->s.a));
     if (s->code != STEP_BSWAP) TRY(read_word(r, f, s->b, &op->s.b));
@@ -169,9 +180,11 @@ static cuzk_status resolve_words(struct resolver *r, const struct frame *f, cons
 }
 
 /* Steps with a list of registers. */
-static cuzk_status resolve_list(struct resolver *r, const struct frame *f, const struct step *s, struct program_op *op)
+static cuzk_status resolve_list(struct resolver *r, const struct frame *f, const struct step *s,
+                                struct program_op *op)
 {
-    const uint32_t *list = r->mk->image->arguments + s->a, width = s->code == STEP_PACK_INPUT ? 0xff000000u : 0;
+    const uint32_t *list = r->mk->image->arguments + s->a,
+                   width = s->code == STEP_PACK_INPUT ? 0xff000000u : 0;
     TRY(new_arguments(r, s->count, &op->s.a));
     for (uint32_t i = 0; i < s->count; i++) {
         uint32_t *to = &r->mk->out->arguments[op->s.a + i];
@@ -187,7 +200,8 @@ static cuzk_status resolve_list(struct resolver *r, const struct frame *f, const
     return write_words(r, f, s->dst, 1, &op->s.dst);
 }
 
-static cuzk_status resolve_poseidon(struct resolver *r, const struct frame *f, const struct step *s, struct program_op *op)
+static cuzk_status resolve_poseidon(struct resolver *r, const struct frame *f, const struct step *s,
+                                    struct program_op *op)
 {
     const uint32_t *list = r->mk->image->arguments + s->a;
     TRY(new_arguments(r, s->count, &op->s.a));
@@ -197,7 +211,8 @@ static cuzk_status resolve_poseidon(struct resolver *r, const struct frame *f, c
 }
 
 /* op starts as a copy of the step. */
-static cuzk_status resolve_operands(struct resolver *r, const struct frame *f, const struct step *s, struct program_op *op)
+static cuzk_status resolve_operands(struct resolver *r, const struct frame *f, const struct step *s,
+                                    struct program_op *op)
 {
     switch (s->code) {
     case STEP_CONST:
@@ -261,8 +276,8 @@ static cuzk_status resolve_template(struct resolver *r, const struct frame *f)
 }
 
 /* own, part: NULL for the circuit itself */
-static cuzk_status make_body(struct program_maker *mk, struct program_body *b, uint32_t template_id, const struct program_body *own,
-                             const struct circuit_part *part)
+static cuzk_status make_body(struct program_maker *mk, struct program_body *b, uint32_t template_id,
+                             const struct program_body *own, const struct circuit_part *part)
 {
     const struct circuit_template *c = &mk->image->templates[template_id];
     struct resolver r = { .mk = mk, .b = b };
@@ -297,8 +312,8 @@ static void import_wave(const struct program_body *own, uint32_t writer, uint32_
 }
 
 /* A part's scope, with its imports as places of the whole. */
-static cuzk_status make_scope(struct program_maker *mk, const struct program_body *own, const struct program_body *b,
-                              const struct circuit_part *part, uint32_t *after)
+static cuzk_status make_scope(struct program_maker *mk, const struct program_body *own,
+                              const struct program_body *b, const struct circuit_part *part, uint32_t *after)
 {
     struct image_program *p = mk->out;
     const struct circuit_image *m = mk->image;
@@ -319,7 +334,8 @@ static cuzk_status make_scope(struct program_maker *mk, const struct program_bod
     for (uint32_t i = 0; i < c->word_imports; i++) {
         const struct scope_word *w = &own->words[*arguments++];
         if (w->writer == WRITER_NONE)
-            return FAIL(mk->task, CUZK_UNSUPPORTED, "a part of circuit %s takes a register that nobody has written", m->name);
+            return FAIL(mk->task, CUZK_UNSUPPORTED,
+                        "a part of circuit %s takes a register that nobody has written", m->name);
         p->imports[p->import_count++] = w->reg;
         import_wave(own, w->writer, after);
     }
@@ -333,7 +349,8 @@ static cuzk_status make_scope(struct program_maker *mk, const struct program_bod
 }
 
 /* bodies: room for one a template; body_of, after: for one a scope. */
-static cuzk_status make_all(struct program_maker *mk, struct program_body *bodies, uint32_t *body_of, uint32_t *after)
+static cuzk_status make_all(struct program_maker *mk, struct program_body *bodies, uint32_t *body_of,
+                            uint32_t *after)
 {
     const struct circuit_image *m = mk->image;
     struct image_program *p = mk->out;
@@ -346,7 +363,8 @@ static cuzk_status make_all(struct program_maker *mk, struct program_body *bodie
     for (uint32_t i = 0; i < m->part_count; i++) {
         uint32_t b = 1;
         while (b < body_count && bodies[b].template_id != m->parts[i].template_id) b++;
-        if (b == body_count) TRY(make_body(mk, &bodies[body_count++], m->parts[i].template_id, &bodies[0], &m->parts[i]));
+        if (b == body_count)
+            TRY(make_body(mk, &bodies[body_count++], m->parts[i].template_id, &bodies[0], &m->parts[i]));
         TRY(make_scope(mk, &bodies[0], &bodies[b], &m->parts[i], &after[1 + i]));
         body_of[1 + i] = b;
     }

@@ -29,8 +29,8 @@ struct image_program {
     struct program_item *items;
     struct program_round *rounds;
     struct program_job *jobs;
-    size_t op_count, argument_count, word_op_count, function_count, group_count, strand_count, scope_count, import_count, item_count,
-        round_count, job_count;
+    size_t op_count, argument_count, word_op_count, function_count, group_count, strand_count, scope_count,
+        import_count, item_count, round_count, job_count;
     uint32_t word_total;         /* registers of all scopes */
     uint32_t function_registers; /* of the word function that has most */
     bool arity[16];              /* that some Poseidon has */
@@ -39,7 +39,8 @@ struct image_program {
 /** Errors  CUZK_NO_MEMORY; CUZK_UNSUPPORTED: a program that writes a register twice, or reads one that it never wrote (none that the
  *         builder records).  Out: to be ended with image_program_fini.
  * Cost    32 GiB: 2 MB, 15 ms. */
-cuzk_status image_program_create(struct image_program *out, struct task *t, const struct circuit_image *m) MUST_CHECK;
+cuzk_status image_program_create(struct image_program *out, struct task *t,
+                                 const struct circuit_image *m) MUST_CHECK;
 void image_program_fini(struct image_program *p); /* legal on a zeroed one */
 
 /** What a word function computes, bits aside.  In registers  the arguments;  Out registers  the results, where first_result says. */

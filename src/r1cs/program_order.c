@@ -22,7 +22,7 @@ struct node {
 };
 
 struct strand {
-    uint32_t first; /* its first key */
+    uint32_t first;  /* its first key */
     uint32_t height; /* of strands that wait for it, one behind the other */
 };
 
@@ -197,7 +197,8 @@ static cuzk_status begin_strand(struct order *o, uint32_t strand, uint32_t highe
     return CUZK_OK;
 }
 
-static cuzk_status lay_out(struct order *o, const struct place *places, const struct program_op *ops, uint32_t highest)
+static cuzk_status lay_out(struct order *o, const struct place *places, const struct program_op *ops,
+                           uint32_t highest)
 {
     struct image_program *p = o->mk->out;
     struct program_body *b = o->b;
@@ -230,8 +231,8 @@ static cuzk_status put_in_order(struct order *o, struct place *places, struct pr
     for (uint32_t i = 0; i < b->op_count; i++) {
         const struct node *n = &o->nodes[i];
         const bool prologue = n->key == KEY_NONE;
-        places[i] = (struct place){ prologue ? 0 : 1 + o->nodes[n->key].strand, prologue ? 0 : n->key, n->level,
-                                    o->mk->out->ops[b->first_op + i].s.code, i };
+        places[i] = (struct place){ prologue ? 0 : 1 + o->nodes[n->key].strand, prologue ? 0 : n->key,
+                                    n->level, o->mk->out->ops[b->first_op + i].s.code, i };
     }
     if (b->op_count == 0) return CUZK_OK;
     memcpy(ops, o->mk->out->ops + b->first_op, b->op_count * sizeof *ops);
@@ -248,9 +249,10 @@ cuzk_status program_order(struct program_maker *mk, struct program_body *b)
     b->wave = calloc(n, sizeof *b->wave);
     o.nodes = calloc(n, sizeof *o.nodes);
     o.strands = malloc(n * sizeof *o.strands);
-    cuzk_status status = places == NULL || ops == NULL || b->wave == NULL || o.nodes == NULL || o.strands == NULL
-                             ? FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", mk->image->name)
-                             : put_in_order(&o, places, ops);
+    cuzk_status status =
+        places == NULL || ops == NULL || b->wave == NULL || o.nodes == NULL || o.strands == NULL
+            ? FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", mk->image->name)
+            : put_in_order(&o, places, ops);
     free(places);
     free(ops);
     free(o.nodes);

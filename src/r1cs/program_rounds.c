@@ -29,8 +29,8 @@ static uint32_t round_of(const struct timetable *x, uint32_t scope, uint32_t aft
     return wave > x->own_first ? wave + x->own_shift : wave;
 }
 
-static void make_timetable(struct timetable *x, const struct image_program *p, const struct program_body *bodies, const uint32_t *body_of,
-                           const uint32_t *after)
+static void make_timetable(struct timetable *x, const struct image_program *p,
+                           const struct program_body *bodies, const uint32_t *body_of, const uint32_t *after)
 {
     *x = (struct timetable){ 0, 0, bodies[0].wave_count };
     for (uint32_t s = 1; s < p->scope_count; s++) {
@@ -41,15 +41,17 @@ static void make_timetable(struct timetable *x, const struct image_program *p, c
     x->own_shift = x->round_count - bodies[0].wave_count;
 }
 
-static size_t strands_of(const struct image_program *p, const struct program_body *bodies, const uint32_t *body_of)
+static size_t strands_of(const struct image_program *p, const struct program_body *bodies,
+                         const uint32_t *body_of)
 {
     size_t n = 0;
     for (uint32_t s = 0; s < p->scope_count; s++) n += bodies[body_of[s]].strand_count;
     return n;
 }
 
-static void place_strands(struct placed *out, const struct image_program *p, const struct program_body *bodies, const uint32_t *body_of,
-                          const uint32_t *after, const struct timetable *x)
+static void place_strands(struct placed *out, const struct image_program *p,
+                          const struct program_body *bodies, const uint32_t *body_of, const uint32_t *after,
+                          const struct timetable *x)
 {
     uint32_t n = 0;
     for (uint32_t s = 0; s < p->scope_count; s++) {
@@ -61,7 +63,8 @@ static void place_strands(struct placed *out, const struct image_program *p, con
     }
 }
 
-static cuzk_status make_rounds(struct program_maker *mk, const struct timetable *x, const struct placed *placed, size_t count)
+static cuzk_status make_rounds(struct program_maker *mk, const struct timetable *x,
+                               const struct placed *placed, size_t count)
 {
     struct image_program *p = mk->out;
     TRY(MAKER_ROOM(mk, item, count));
@@ -80,7 +83,8 @@ static cuzk_status make_rounds(struct program_maker *mk, const struct timetable 
 }
 
 /* The calls of marked functions, function by function. */
-static cuzk_status make_jobs(struct program_maker *mk, const struct program_body *bodies, const uint32_t *body_of)
+static cuzk_status make_jobs(struct program_maker *mk, const struct program_body *bodies,
+                             const uint32_t *body_of)
 {
     struct image_program *p = mk->out;
     for (uint32_t f = 0; f < p->function_count; f++) {
@@ -99,12 +103,14 @@ static cuzk_status make_jobs(struct program_maker *mk, const struct program_body
     return CUZK_OK;
 }
 
-cuzk_status program_rounds(struct program_maker *mk, const struct program_body *bodies, const uint32_t *body_of, const uint32_t *after)
+cuzk_status program_rounds(struct program_maker *mk, const struct program_body *bodies,
+                           const uint32_t *body_of, const uint32_t *after)
 {
     const size_t count = strands_of(mk->out, bodies, body_of);
     struct placed *placed = malloc((count + 1) * sizeof *placed);
     struct timetable x;
-    if (placed == NULL) return FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", mk->image->name);
+    if (placed == NULL)
+        return FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", mk->image->name);
     make_timetable(&x, mk->out, bodies, body_of, after);
     place_strands(placed, mk->out, bodies, body_of, after, &x);
     qsort(placed, count, sizeof *placed, compare_placed);

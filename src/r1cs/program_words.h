@@ -35,7 +35,10 @@ struct word_function {
     uint32_t call;                           /* the first call of it, in image->arguments */
     uint32_t native;                         /* enum word_native */
 };
-enum word_native { WORD_NATIVE_NONE, WORD_NATIVE_SHA256 /* arguments: state, block; results: the new state */ };
+enum word_native {
+    WORD_NATIVE_NONE,
+    WORD_NATIVE_SHA256 /* arguments: state, block; results: the new state */
+};
 
 /* Operations that do not depend on each other; a long one is alone. */
 struct program_group {

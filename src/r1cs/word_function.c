@@ -54,7 +54,9 @@ static uint32_t take_register(struct allocation *a)
 
 static struct word_op word_op_of(const struct step *s)
 {
-    struct word_op w = { .code = (uint8_t)s->code, .count = (uint8_t)s->count, .low = s->negate, .mask = s->mask };
+    struct word_op w = {
+        .code = (uint8_t)s->code, .count = (uint8_t)s->count, .low = s->negate, .mask = s->mask
+    };
     w.rotate_a = s->rotate & 0xff;
     w.rotate_b = s->rotate >> 8 & 0xff;
     if (s->code == STEP_CONST) w.low = s->a;
@@ -69,7 +71,8 @@ static struct word_op word_op_of(const struct step *s)
 }
 
 /* The step's operands are read, and those that it was the last to need are free, before its result takes a register. */
-static bool allocate(struct allocation *a, const struct circuit_image *m, const struct step *s, uint32_t index, struct word_op *out)
+static bool allocate(struct allocation *a, const struct circuit_image *m, const struct step *s,
+                     uint32_t index, struct word_op *out)
 {
     uint32_t in[8];
     const uint32_t count = operands(m, s, in);
@@ -91,8 +94,8 @@ static bool allocate(struct allocation *a, const struct circuit_image *m, const 
     return a->register_count <= UINT16_MAX;
 }
 
-static void lifetimes(struct allocation *a, const struct circuit_image *m, const struct circuit_template *c, const uint32_t *results,
-                      uint32_t result_count)
+static void lifetimes(struct allocation *a, const struct circuit_image *m, const struct circuit_template *c,
+                      const uint32_t *results, uint32_t result_count)
 {
     static const struct lifetime unused = { REGISTER_NONE, REGISTER_NONE, false };
     for (uint32_t i = 0; i < c->word_count; i++) a->life[i] = unused;
@@ -105,7 +108,8 @@ static void lifetimes(struct allocation *a, const struct circuit_image *m, const
     for (uint32_t i = 0; i < c->word_imports; i++) a->life[i].now = a->register_count++;
 }
 
-static cuzk_status make_function(struct program_maker *mk, struct allocation *a, struct word_function *f, const uint32_t *results)
+static cuzk_status make_function(struct program_maker *mk, struct allocation *a, struct word_function *f,
+                                 const uint32_t *results)
 {
     const struct circuit_image *m = mk->image;
     const struct circuit_template *c = &m->templates[f->template_id];
@@ -128,7 +132,8 @@ static cuzk_status make_function(struct program_maker *mk, struct allocation *a,
         p->arguments[p->argument_count++] = a->life[results[i]].now;
     }
     if (!sound)
-        return FAIL(mk->task, CUZK_UNSUPPORTED, "template %s of circuit %s writes a register twice, or reads one that it has not written",
+        return FAIL(mk->task, CUZK_UNSUPPORTED,
+                    "template %s of circuit %s writes a register twice, or reads one that it has not written",
                     c->name, m->name);
     f->register_count = a->register_count;
     if (a->register_count > p->function_registers) p->function_registers = a->register_count;
@@ -152,16 +157,20 @@ cuzk_status word_function_of(struct program_maker *mk, const struct step *call, 
     for (*out = 0; *out < mk->out->function_count; ++*out) {
         const struct word_function *f = &mk->out->functions[*out];
         const uint32_t *known = m->arguments + f->call + CALL_WORDS + c->word_imports;
-        if (f->template_id == call->a && f->result_count == count && memcmp(known, results, count * sizeof *results) == 0)
+        if (f->template_id == call->a && f->result_count == count &&
+            memcmp(known, results, count * sizeof *results) == 0)
             return CUZK_OK;
     }
-    struct word_function f = { .template_id = call->a, .argument_count = c->word_imports, .result_count = count, .call = call->b };
+    struct word_function f = {
+        .template_id = call->a, .argument_count = c->word_imports, .result_count = count, .call = call->b
+    };
     f.native = candidate(&f);
     struct allocation a = { .life = malloc((c->word_count + (size_t)1) * sizeof *a.life),
                             .free_list = malloc((c->word_count + (size_t)1) * sizeof *a.free_list) };
-    cuzk_status status = a.life == NULL || a.free_list == NULL
-                             ? FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", m->name)
-                             : make_function(mk, &a, &f, results);
+    cuzk_status status =
+        a.life == NULL || a.free_list == NULL
+            ? FAIL(mk->task, CUZK_NO_MEMORY, "no memory for the programs of circuit %s", m->name)
+            : make_function(mk, &a, &f, results);
     free(a.life);
     free(a.free_list);
     return status;
@@ -221,8 +230,8 @@ static uint32_t vary(uint64_t *state)
 }
 
 /* A call on the trial's registers, by the function's operations and natively. */
-static void try_call(const struct image_program *p, const struct program_op *op, struct word_function *f, uint32_t *trial,
-                     uint32_t *registers)
+static void try_call(const struct image_program *p, const struct program_op *op, struct word_function *f,
+                     uint32_t *trial, uint32_t *registers)
 {
     for (uint32_t i = 0; i < f->argument_count; i++) registers[i] = trial[p->arguments[op->s.a + i]];
     static const uint32_t constants[64] = SHA256_ROUND_CONSTANTS;
@@ -234,11 +243,13 @@ static void try_call(const struct image_program *p, const struct program_op *op,
     word_function_run(p, f, registers);
     for (uint32_t i = 0; i < f->result_count; i++) {
         trial[op->s.dst + i] = registers[p->arguments[f->first_result + i]];
-        if (f->native == WORD_NATIVE_SHA256 && native[i] != trial[op->s.dst + i]) f->native = WORD_NATIVE_NONE;
+        if (f->native == WORD_NATIVE_SHA256 && native[i] != trial[op->s.dst + i])
+            f->native = WORD_NATIVE_NONE;
     }
 }
 
-static void try_op(const struct image_program *p, const struct program_op *op, uint32_t *trial, uint64_t *state)
+static void try_op(const struct image_program *p, const struct program_op *op, uint32_t *trial,
+                   uint64_t *state)
 {
     const struct step *s = &op->s;
     const struct word_op w = word_op_of(s);
@@ -271,8 +282,8 @@ static void try_op(const struct image_program *p, const struct program_op *op, u
     }
 }
 
-cuzk_status word_functions_try(struct program_maker *mk, struct program_body *b, const struct program_body *own,
-                               const struct circuit_part *part)
+cuzk_status word_functions_try(struct program_maker *mk, struct program_body *b,
+                               const struct program_body *own, const struct circuit_part *part)
 {
     struct image_program *p = mk->out;
     const struct circuit_image *m = mk->image;

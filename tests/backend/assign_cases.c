@@ -65,7 +65,7 @@ static void resident_open(struct resident *r, const struct circuit_image *m, enu
 
 static void resident_close(struct resident *r)
 {
-    struct buffer *const all[] = { &r->programs,  &r->workspace,   &r->statement,
+    struct buffer *const all[] = { &r->programs, &r->workspace,   &r->statement,
                                    &r->out.bits, &r->out.numbers, &r->out.inputs };
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) f.b->buffer_give(all[i]);
     assignment_fini(&r->expected);
@@ -90,12 +90,15 @@ static cuzk_status device_assign(struct resident *r, const struct random_stateme
     spoil(&r->out.inputs);
     spoil(&r->workspace);
     OK(f.b->upload(f.s, &f.t, &r->statement, 0, s->numbers, image_statement_words(r->m)));
-    OK(f.b->upload(f.s, &f.t, &r->statement, image_statement_words(r->m), s->words, 4 * (size_t)r->m->source_word_total));
-    OK(f.b->image_assign(f.s, &f.t, &r->plan, &r->out, &r->program, &r->programs, &r->statement, &r->workspace));
+    OK(f.b->upload(f.s, &f.t, &r->statement, image_statement_words(r->m), s->words,
+                   4 * (size_t)r->m->source_word_total));
+    OK(f.b->image_assign(f.s, &f.t, &r->plan, &r->out, &r->program, &r->programs, &r->statement,
+                         &r->workspace));
     return f.b->stream_sync(f.s, &f.t);
 }
 
-static void assert_bytes(const struct buffer *b, const void *expected, size_t bytes, size_t unit, const char *what)
+static void assert_bytes(const struct buffer *b, const void *expected, size_t bytes, size_t unit,
+                         const char *what)
 {
     uint8_t *got = malloc(bytes + 1);
     assert_non_null(got);
@@ -146,8 +149,14 @@ struct pool {
     unsigned word_count, number_count;
 };
 
-static const struct word *any_word(const struct pool *p) { return &p->words[prng_below(&rng, p->word_count)]; }
-static struct number any_number(const struct pool *p) { return p->numbers[prng_below(&rng, p->number_count)]; }
+static const struct word *any_word(const struct pool *p)
+{
+    return &p->words[prng_below(&rng, p->word_count)];
+}
+static struct number any_number(const struct pool *p)
+{
+    return p->numbers[prng_below(&rng, p->number_count)];
+}
 
 /* A full pool forgets something. */
 static void add_word(struct pool *p, const struct word *w)
@@ -192,7 +201,9 @@ static void call_node(struct builder *b, struct pool *p)
     struct number pair[2] = { any_number(p), any_number(p) }, imports[2], last;
     uint32_t id;
     word_index(b, &argument, 32);
-    const struct template_key key = { .name = "node", .words = &argument, .word_count = 1, .number_count = 2 };
+    const struct template_key key = {
+        .name = "node", .words = &argument, .word_count = 1, .number_count = 2
+    };
     if (template_begin(b, &id, &key, &in, imports)) {
         struct pool inner = { .words = { in }, .word_count = 1 };
         const struct number turned[2] = { number_pick(b, &in, 5, imports[0], imports[1]), number_source(b) };
@@ -304,13 +315,20 @@ static void random_body(struct builder *b, struct pool *p, unsigned size)
     }
     for (unsigned i = 0; i < size; i++) {
         const unsigned kind = (unsigned)prng_below(&rng, 40);
-        if (kind < 17) word_op(b, p);
-        else if (kind < 34) number_op(b, p);
-        else if (kind < 35) compress(b, p);
-        else if (kind < 37) poseidon(b, p);
-        else if (kind < 38) call_mixer(b, p, false);
-        else if (kind < 39) call_mixer(b, p, true);
-        else call_node(b, p);
+        if (kind < 17)
+            word_op(b, p);
+        else if (kind < 34)
+            number_op(b, p);
+        else if (kind < 35)
+            compress(b, p);
+        else if (kind < 37)
+            poseidon(b, p);
+        else if (kind < 38)
+            call_mixer(b, p, false);
+        else if (kind < 39)
+            call_mixer(b, p, true);
+        else
+            call_node(b, p);
     }
     const uint8_t widths[3] = { 32, (uint8_t)(1 + prng_below(&rng, 32)), 17 };
     const struct word ends[3] = { *any_word(p), *any_word(p), *any_word(p) };
@@ -363,8 +381,10 @@ static void hashes(void **state)
     OK(builder_create(&b, &f.t, "hashes"));
     for (unsigned count = 1; count <= 40; count += 13) {
         for (unsigned i = 0; i < count; i++) {
-            if (prng_below(&rng, 4) == 0) word_constant(&message[i], (uint32_t)prng_u64(&rng));
-            else word_index(b, &message[i], 32);
+            if (prng_below(&rng, 4) == 0)
+                word_constant(&message[i], (uint32_t)prng_u64(&rng));
+            else
+                word_index(b, &message[i], 32);
         }
         gadget_sha256(b, digest, message, count);
         (void)gadget_pack_digest(b, digest);
@@ -416,7 +436,8 @@ static void refused(void **state)
             bad.words[narrow] |= 1u << bad.widths[narrow];
         }
         assert_int_equal(device_assign(&r, &bad), CUZK_MALFORMED);
-        if (strstr(f.t.error.text, i % 2 == 0 ? "a number" : "an index") == NULL) fail_msg("%s", f.t.error.text);
+        if (strstr(f.t.error.text, i % 2 == 0 ? "a number" : "an index") == NULL)
+            fail_msg("%s", f.t.error.text);
         task_init(&f.t);
         random_statement_fini(&bad);
         assert_assigned(&r);
@@ -448,7 +469,8 @@ static void failing_calls(void **state)
     assert_assigned(&r);
     for (unsigned long n = 1;; n++) {
         assign_cases_fail_call(n, OUT_OF_MEMORY);
-        cuzk_status status = f.b->image_assign(f.s, &f.t, &r.plan, &r.out, &r.program, &r.programs, &r.statement, &r.workspace);
+        cuzk_status status = f.b->image_assign(f.s, &f.t, &r.plan, &r.out, &r.program, &r.programs,
+                                               &r.statement, &r.workspace);
         if (status == CUZK_OK) status = f.b->stream_sync(f.s, &f.t);
         assign_cases_fail_call(0, 0);
         if (status == CUZK_OK) {
@@ -528,8 +550,9 @@ static void forged(void **state)
     for (unsigned i = 0; i < 150; i++) {
         struct image_program program;
         struct sha256 s;
-        const size_t at = i % 4 == 0 ? 128 + (size_t)prng_below(&rng, bytes - 128)
-                                     : steps + (size_t)prng_below(&rng, (size_t)m.steps_size * sizeof *m.steps);
+        const size_t at = i % 4 == 0
+                              ? 128 + (size_t)prng_below(&rng, bytes - 128)
+                              : steps + (size_t)prng_below(&rng, (size_t)m.steps_size * sizeof *m.steps);
         const uint8_t saved = file[at];
         file[at] ^= (uint8_t)(1u << prng_below(&rng, 8));
         sha256_init(&s);
@@ -592,8 +615,8 @@ static void porep_32gib(void **state)
 int assign_cases_run(const struct backend *b, const struct device_options *options, bool slow)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(hashes),  cmocka_unit_test(paths),      cmocka_unit_test(random_circuits),
-        cmocka_unit_test(refused), cmocka_unit_test(wrong_mark), cmocka_unit_test(forged),
+        cmocka_unit_test(hashes),        cmocka_unit_test(paths),      cmocka_unit_test(random_circuits),
+        cmocka_unit_test(refused),       cmocka_unit_test(wrong_mark), cmocka_unit_test(forged),
         cmocka_unit_test(failing_calls), cmocka_unit_test(porep_2kib),
     };
     const struct CMUnitTest slow_cases[] = { cmocka_unit_test(porep_8mib), cmocka_unit_test(porep_32gib) };
@@ -605,7 +628,8 @@ int assign_cases_run(const struct backend *b, const struct device_options *optio
     }
     prng_init(&rng);
     int failed = cmocka_run_group_tests_name("witnesses of circuit images", cases, NULL, NULL);
-    if (slow) failed += cmocka_run_group_tests_name("witnesses of circuit images, slow", slow_cases, NULL, NULL);
+    if (slow)
+        failed += cmocka_run_group_tests_name("witnesses of circuit images, slow", slow_cases, NULL, NULL);
     b->stream_close(f.s);
     b->close(f.d);
     return failed;

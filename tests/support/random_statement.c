@@ -22,8 +22,7 @@ void random_statement_make(struct random_statement *s, const struct circuit_imag
     s->words = calloc(m->source_word_total + (size_t)1, sizeof *s->words);
     s->widths = calloc(m->source_word_total + (size_t)1, 1);
     if (s->numbers == NULL || s->words == NULL || s->widths == NULL) abort();
-    for (uint32_t i = 0; i < m->source_number_total; i++)
-        do {
+    for (uint32_t i = 0; i < m->source_number_total; i++) do {
             prng_bytes(random, &s->numbers[i], sizeof s->numbers[i]);
             s->numbers[i].l[3] >>= 1;
         } while (!bls12_381_fr_int_is_canonical(&s->numbers[i]));
