@@ -23,7 +23,7 @@ void core_await(struct engine_core *c, const char *id, struct waiter *w, uint64_
         return;
     }
     if (j->suspended) {
-        core_tell_status(c, w, id, CUZK_CANCELLED,
+        core_tell_status(c, w, id, CUZK_DEVICE_UNAVAILABLE,
                          "the engine is closing; the job is kept and goes on at the next start");
         return;
     }

@@ -136,6 +136,11 @@ void core_finish(struct engine_core *c, struct job *j, enum job_end end, cuzk_st
     if (end == JOB_DONE) {
         c->counters.done++;
         kind->done++;
+        if (j->has_deadline && now_ns > j->deadline_ns) {
+            c->counters.late++;
+            core_note(c, LOG_WARN, j, "is done %llu ms after its deadline",
+                      (unsigned long long)((now_ns - j->deadline_ns) / 1000000));
+        }
     } else if (end == JOB_CANCELLED) {
         c->counters.cancelled++;
     } else {

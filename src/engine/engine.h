@@ -153,7 +153,8 @@ struct job_answer {
     char job_id[JOB_ID_BYTES];
     cuzk_status
         status; /* of a submit: whether it was accepted; of an await: JOB_FAILED's cause, else OK.  An await that
-                                   * timed out: CUZK_DEADLINE with end JOB_UNFINISHED.  NOT_FOUND: no such job (any more) */
+                                   * timed out: CUZK_DEADLINE with end JOB_UNFINISHED.  NOT_FOUND: no such job (any more).
+                                   * DEVICE_UNAVAILABLE: the engine is closing, and the job goes on at the next start */
     const char *error_text;  /* "" if none; what and why, and what to do */
     bool joined;             /* submit: an earlier job with the same request id and payload */
     unsigned queue_position; /* submit: jobs ahead */
@@ -171,7 +172,7 @@ struct job_answer {
  * Errors  CUZK_NOT_FOUND (circuit), what the kind's validation says, CUZK_IO (disk).  Those of admission come to told: CUZK_QUEUE_FULL,
  *         CUZK_TOO_LARGE (both numbers are named), CUZK_DEVICE_UNAVAILABLE (every lane is closed, or the engine is closing), CUZK_IO (the
  *         journal).
- * Cost    one SHA-256 of the payload, and one fsync if durable. */
+ * Cost    one SHA-256 of the payload if it has a request id or is durable, and one fsync if durable. */
 cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
                           void *context) MUST_CHECK;
 
@@ -252,6 +253,7 @@ struct kind_view {
 struct engine_counters {
     uint64_t accepted, joined, refused_full, refused_large, refused_other;
     uint64_t done, failed, cancelled, expired;
+    uint64_t late; /* done, but after their deadline */
     uint64_t attempts, retries, verify_failures, lane_failures, watchdog_stops, quarantines, lanes_closed;
     uint64_t key_loads, key_load_failures, evictions;
     uint64_t journal_failures, resumed;

@@ -34,10 +34,13 @@ static void hash_text(struct sha256 *h, const void *data, size_t bytes)
     if (bytes > 0) sha256_update(h, data, bytes);
 }
 
-/* What the request is: its kind, circuit, parameters and payload, each with its length. */
+/* What the request is: its kind, circuit, parameters and payload, each with its length.  A request that can neither be joined nor come
+ * back from the disk needs none. */
 static void fill_digests(struct job *j, const struct engine_request *r)
 {
     struct sha256 h;
+
+    if (j->request_id[0] == '\0' && !j->durable) return;
 
     sha256_of(j->payload_digest, r->payload, r->payload_bytes);
     sha256_init(&h);

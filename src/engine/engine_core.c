@@ -124,7 +124,7 @@ static void let_go(struct engine_core *c, bool started_too, uint64_t now_ns)
             core_finish(c, j, JOB_CANCELLED, CUZK_CANCELLED, NULL, now_ns);
             continue;
         }
-        struct job_answer answer = { .status = CUZK_CANCELLED };
+        struct job_answer answer = { .status = CUZK_DEVICE_UNAVAILABLE };
         answer.error_text = "the engine is closing; the job is kept and goes on at the next start";
         memcpy(answer.job_id, j->id, sizeof answer.job_id);
         j->suspended = true;

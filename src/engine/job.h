@@ -46,7 +46,7 @@ enum job_record {
 
 struct job {
     char id[JOB_ID_BYTES], request_id[REQUEST_ID_BYTES];
-    uint8_t digest[JOB_DIGEST_BYTES]; /* of kind, circuit, parameters and payload: what a request is */
+    uint8_t digest[JOB_DIGEST_BYTES]; /* of kind, circuit, parameters and payload: what a request is; zero where nobody asks */
     uint8_t payload_digest[JOB_DIGEST_BYTES];
     struct circuit *circuit; /* NULL: ended, and its circuit is no longer configured */
     unsigned circuit_index;

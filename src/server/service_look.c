@@ -231,6 +231,7 @@ static void put_metrics(FILE *f, const struct engine_view *v)
         { "cuzk_jobs_joined_total", "counter", "requests that joined an earlier job", (double)c->joined },
         { "cuzk_jobs_cancelled_total", "counter", "jobs cancelled", (double)c->cancelled },
         { "cuzk_jobs_expired_total", "counter", "jobs that outlived their time", (double)c->expired },
+        { "cuzk_jobs_late_total", "counter", "proofs made after the deadline of their jobs", (double)c->late },
         { "cuzk_jobs_refused_full_total", "counter", "requests refused because the queue was full",
           (double)c->refused_full },
         { "cuzk_jobs_refused_large_total", "counter", "requests refused as larger than the budget",

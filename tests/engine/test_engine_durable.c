@@ -93,7 +93,7 @@ static void count(void *context, const struct job_answer *a)
 
     if (a->end == JOB_DONE)
         atomic_fetch_add(&n->done, 1);
-    else if (a->end == JOB_UNFINISHED && a->status == CUZK_CANCELLED)
+    else if (a->end == JOB_UNFINISHED && a->status == CUZK_DEVICE_UNAVAILABLE)
         atomic_fetch_add(&n->unfinished, 1);
     else
         atomic_fetch_add(&n->other, 1);

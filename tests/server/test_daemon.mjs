@@ -67,6 +67,32 @@ test('a durable job and its result survive kill -9', async () => {
   await second.stop()
 })
 
+test('a proof that comes after its deadline is sent, and counted', async () => {
+  const late = async () => Number(/^cuzk_jobs_late_total (\d+)$/m.exec((await call(d.client, 'GetMetrics', {})).prometheus_text)[1])
+  const before = await late()
+  const { job_id } = await call(d.client, 'SubmitProof', { circuit: 'a', witness: witness('a'), deadline_ms: 1 })
+  verify('a', (await call(d.client, 'AwaitProof', { job_id })).result_json)
+  assert.equal(await late(), before + 1)
+  verify('a', (await call(d.client, 'Prove', { submit: { circuit: 'a', witness: witness('a') } }, { deadline: 60000 })).result.result_json)
+  assert.equal(await late(), before + 1)
+})
+
+test('SIGTERM while a durable job waits: UNAVAILABLE, and the next start has its proof', async () => {
+  const args = [...circuits, '--data', at('left'), '--memory', '6GiB', '--daemon.drain_timeout', '0s']
+  const first = await new Daemon(cuzkd, args, { env }).ready()
+  const jobs = await Promise.all(Array.from({ length: 30 }, (_, i) => call(first.client, 'SubmitProof', { circuit: 'b', witness: witness('b'), durable: 1, request_id: `left-${i}` })))
+  const waits = Promise.all(jobs.map(({ job_id }) => call(first.client, 'AwaitProof', { job_id }).catch(e => e)))
+  first.signal('SIGTERM')
+  const ends = await waits
+  await first.stop()
+  const left = ends.filter(e => e instanceof Error)
+  assert.ok(left.length > 0)
+  for (const e of left) assert.match(e.message, /UNAVAILABLE/)
+  const second = await new Daemon(cuzkd, args, { env }).ready()
+  for (const { job_id } of jobs) verify('b', (await call(second.client, 'AwaitProof', { job_id })).result_json)
+  await second.stop()
+})
+
 // -- the commands
 
 test('cuzk submit writes what cuzk verify takes; await, status, preload, evict, cancel', async () => {

@@ -247,9 +247,9 @@ test('with cancel_when_alone a job ends with its last client', async () => {
   await new Promise(r => between.listen(0, '127.0.0.1', r))
   const first = connect(`127.0.0.1:${between.address().port}`), request = small('hang', { request_id: 'x' })
   const a = call(first, 'Prove', { submit: request }).catch(e => e)
-  const b = call(d.client, 'Prove', { submit: request }, { onCall: c => setTimeout(() => c.cancel(), 200) }).catch(e => e)
-  await b
   const pending = async () => (await call(d.client, 'GetStatus', {})).queues[0].pending
+  await until('the first one waits', async () => (await pending()) === 1)
+  await call(d.client, 'Prove', { submit: request }, { onCall: c => setTimeout(() => c.cancel(), 200) }).catch(e => e)
   assert.equal(await pending(), 1)
   between.close()
   sockets.forEach(x => x.destroy()) // the connection is lost
@@ -402,7 +402,9 @@ test('out of descriptors the daemon waits, and serves again', async () => {
 
 test('SIGTERM drains: new jobs are UNAVAILABLE, running ones end, health says so', async () => {
   const d = await new Daemon(program, ['--circuit', 'small=/k']).ready()
-  const running = call(d.client, 'Prove', { submit: small('sleep 1500') })
+  const running = call(d.client, 'Prove', { submit: small('sleep 3000') })
+  running.catch(() => {}) // told below
+  await until('it runs', async () => (await call(d.client, 'GetStatus', {})).queues[0].pending === 1)
   const h = connectHealth(d.addresses[0])
   const seen = []
   h.Watch({ service: '' }).on('data', a => seen.push(a.status)).on('error', () => {})
