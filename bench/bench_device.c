@@ -1,6 +1,7 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
- *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn ntt quotient points (default: all)
+ *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn tables ntt
+ *                                   quotient points (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
  * checked by evaluating the polynomial at points of the domain.  Times are host wall clock around the call and the wait for its
@@ -119,7 +120,7 @@ static int by_value(const void *x, const void *y)
     return (a > c) - (a < c);
 }
 
-static char lines[96][256];
+static char lines[128][256];
 static unsigned line_count;
 
 static void report(const char *name, double *ms, int n, bool good, struct target t, const char *note)
@@ -176,6 +177,8 @@ struct msm_case {
     const char *label;
 };
 
+static uint64_t table_bytes; /* that tables of multiples may take; 0: no tables */
+
 static void msm_cases(const struct curve *c, enum group_id g, const struct msm_case *cases, size_t n)
 {
     const struct group *group = c->group[g];
@@ -197,8 +200,16 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
         const uint64_t count = cases[i].count ? cases[i].count : (uint64_t)1 << cases[i].log2;
         struct msm_plan plan;
         if (!case_wanted(cases[i].label)) continue;
-        OK(b->msm_plan(&plan, &task, device, c, g, count));
-        struct buffer ws = take(plan.workspace_bytes);
+        if (table_bytes) OK(b->msm_table_plan(&plan, &task, device, c, g, count, table_bytes));
+        else OK(b->msm_plan(&plan, &task, device, c, g, count));
+        struct buffer ws = take(plan.workspace_bytes), table = { 0 };
+        const struct buffer *from = &points;
+        if (plan.row_count > 1) {
+            table = take(plan.table_bytes);
+            OK(b->msm_table_make(stream, &task, &plan, &table, &points, 0));
+            OK(b->stream_sync(stream, &task));
+            from = &table;
+        }
         struct g_jac got, expected;
         double ms[RUNS_MAX];
         bool good = true;
@@ -213,16 +224,18 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
         for (int k = -1; k < runs; k++) {
             memset(&got, 0xee, sizeof got);
             const uint64_t t0 = clock_now_ns();
-            OK(b->msm(stream, &task, &plan, &got, &points, 0, &sc, 0, NULL, &ws));
+            OK(b->msm(stream, &task, &plan, &got, from, 0, &sc, 0, NULL, &ws));
             OK(b->stream_sync(stream, &task));
             if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
             good = good && group->jac_eq(&got, &expected);
         }
         char name[64], note[64];
-        snprintf(name, sizeof name, "msm %s %s %s", c->name, group->name, cases[i].label);
+        snprintf(name, sizeof name, "msm %s %s %s%s%s", c->name, group->name, cases[i].label, plan.accumulation == MSM_AFFINE ? ", affine" : "",
+                 plan.row_count > 1 ? ", table" : "");
         snprintf(note, sizeof note, "%u windows of %u, %u groups, %.1f GB", plan.window_count, plan.window_bits, (unsigned)plan.block_count, (double)plan.workspace_bytes * 1e-9);
         report(name, ms, runs, good, cases[i].target, note);
         b->buffer_give(&ws);
+        b->buffer_give(&table);
     }
     b->buffer_give(&points);
     b->buffer_give(&sc);
@@ -652,6 +665,24 @@ int main(int argc, char **argv)
     if (wanted(argc, argv, "msm381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
     if (wanted(argc, argv, "msmbn")) msm_cases(&curve_bn254, GROUP_G1, g1_bn, ARRAY_COUNT(g1_bn));
     if (wanted(argc, argv, "msmbng2")) msm_cases(&curve_bn254, GROUP_G2, g2_bn, ARRAY_COUNT(g2_bn));
+    /* affine additions in the same sums: where they win, cuda_msm.c's affine_from says so */
+    device->msm_accumulation = MSM_AFFINE;
+    if (wanted(argc, argv, "affine381")) msm_cases(&curve_bls12_381, GROUP_G1, g1_381, ARRAY_COUNT(g1_381));
+    if (wanted(argc, argv, "affine381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
+    if (wanted(argc, argv, "affinebn")) msm_cases(&curve_bn254, GROUP_G1, g1_bn, ARRAY_COUNT(g1_bn));
+    device->msm_accumulation = MSM_ANY;
+    /* sums of circom's sizes, without and with tables of multiples */
+    static const struct msm_case small[] = { { 14, 0, { 0, 0, 0, "" }, "2^14" }, { 16, 0, { 0, 0, 0, "" }, "2^16" }, { 18, 0, { 0, 0, 0, "" }, "2^18" },
+                                             { 20, 0, { 0, 0, 0, "" }, "2^20" } };
+    if (wanted(argc, argv, "tables"))
+        for (int with = 0; with < 2; with++) {
+            table_bytes = with ? (uint64_t)8 << 30 : 0;
+            for (int g = 0; g < 2; g++) {
+                msm_cases(&curve_bn254, (enum group_id)g, small, ARRAY_COUNT(small));
+                msm_cases(&curve_bls12_381, (enum group_id)g, small, ARRAY_COUNT(small));
+            }
+        }
+    table_bytes = 0;
     static const struct bits_case bits_g1_381[] = {
         { 26, 1, 128, { 11, 15, 17.2, "supraseal" } }, { 26, 1, 256, { 22, 0, 0, "" } }, { 26, 10, 128, { 110, 150, 0, "" } },
         { 20, 1, 128, { 0.17, 0, 0, "" } },                   { 20, 10, 128, { 1.7, 0, 0, "" } },

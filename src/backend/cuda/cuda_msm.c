@@ -162,7 +162,8 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
         /* all but one bucket in two hundred of a narrow window are done after the steps */
         const uint64_t mean = shared ? count * windows / s->bucket_count : count >> (s->windows.width - 1), steps = mean + (5 * root(mean) + 1) / 2;
         s->affine = true;
-        s->affine_threads = (d->sm_count * kernels_of(c, g)->affine_blocks - MSM_AFFINE_INVERTERS) * (128 / (g == GROUP_G2 ? 2 : 1));
+        const uint32_t blocks = d->sm_count * kernels_of(c, g)->affine_blocks;
+        s->affine_threads = (blocks > 2 * MSM_AFFINE_INVERTERS ? blocks - MSM_AFFINE_INVERTERS : MSM_AFFINE_INVERTERS) * (g == GROUP_G2 ? 64 : 128);
         s->affine_steps = (uint32_t)(steps < 1 ? 1 : steps > MSM_LOADS - 3 ? MSM_LOADS - 3 : steps);
     }
     struct msm_reduction *r = &s->reduction;
