@@ -7,6 +7,7 @@
 #ifndef CUZK_BACKEND_BACKEND_H
 #define CUZK_BACKEND_BACKEND_H
 
+#include "backend/interlock.h"
 #include "msm/bit_plan.h"
 #include "poly/domain.h"
 #include "r1cs/csr.h"
@@ -245,6 +246,10 @@ struct backend {
      *         products in the base field each. */
     cuzk_status (*group_ntt)(struct stream *s, struct task *t, const struct group_ntt_plan *p, struct buffer *points, unsigned first_pass,
                              unsigned pass_count, struct buffer *workspace);
+
+    /* -- the interlock bench (interlock.h); NULL where lanes do not share a device's memory -- */
+    interlock_run *interlock;
+    interlock_calls *interlock_calls;
 };
 
 /* Sums over one key's points for several witnesses that are mostly 0 and 1: the ones of all of them in one sweep by bit_sum, the wide

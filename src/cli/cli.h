@@ -92,6 +92,7 @@ int cmd_check(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_interlock(int argc, char **argv);
+int cmd_interlock(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_vkey(int argc, char **argv);
 int cmd_key(int argc, char **argv);

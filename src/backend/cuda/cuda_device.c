@@ -4,6 +4,7 @@
  * here makes a call that acts on the whole device: no allocation, no registration, no device-wide wait, no default stream.
  * Pageable memory is copied through pinned stages. */
 #include "backend/cuda/cuda_device.h"
+#include "backend/cuda/interlock.h"
 
 #include "base/arena.h"
 
@@ -456,6 +457,8 @@ const struct backend backend_cuda = {
     .msm_table_plan = cuda_msm_table_plan,
     .msm_table_make = cuda_msm_table_make,
     .fixed_base = cuda_fixed_base,
+    .interlock = cuda_interlock,
+    .interlock_calls = cuda_interlock_calls,
     .group_ntt = cuda_group_ntt,
     .bit_sum = cuda_bit_sum,
     .classify = cuda_classify,
