@@ -109,21 +109,23 @@ uint64_t key_device_bytes(const struct groth16_key *key, const struct backend *b
 
 /* -- the upload -------------------------------------------------------------------------------------------------------- */
 
-cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key, const struct backend *backend,
-                                   struct stream *stream, struct buffer *to, enum groth16_query q,
-                                   uint64_t first, uint64_t count)
+cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key,
+                                   const struct backend *backend, struct stream *stream, struct buffer *to,
+                                   enum groth16_query q, uint64_t first, uint64_t count)
 {
     const size_t each = key->curve->group[q == QUERY_B2 ? GROUP_G2 : GROUP_G1]->aff_bytes;
     const uint64_t slice = SLICE_BYTES / each;
     cuzk_status status = CUZK_OK;
 
-    if (!key->encoded[q]) return backend->upload(stream, t, to, 0, key->point[q].data + first * each, count * each);
+    if (!key->encoded[q])
+        return backend->upload(stream, t, to, 0, key->point[q].data + first * each, count * each);
     uint8_t *const decoded = malloc((count < slice ? count : slice) * each + 1);
     if (decoded == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory to decode points");
     for (uint64_t done = 0; done < count; done += slice) {
         const uint64_t here = count - done < slice ? count - done : slice;
         TRY_GOTO(out, groth16_key_points(t, key, q, first + done, here, decoded));
-        TRY_GOTO(out, backend->upload(stream, t, to, done * each, decoded, here * each)); /* has read it on return */
+        TRY_GOTO(out, backend->upload(stream, t, to, done * each, decoded,
+                                      here * each)); /* has read it on return */
     }
 out:
     free(decoded);

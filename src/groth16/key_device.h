@@ -42,9 +42,9 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
 
 /** Points [first, first + count) of an encoded query, decoded on t->pool and copied to the start of to, in stream order.
  * Cost  0.3 us a point and core for G1 (BLS12-381); 16 MB of heap while it runs. */
-cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key, const struct backend *backend,
-                                   struct stream *stream, struct buffer *to, enum groth16_query q,
-                                   uint64_t first, uint64_t count) MUST_CHECK;
+cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key,
+                                   const struct backend *backend, struct stream *stream, struct buffer *to,
+                                   enum groth16_query q, uint64_t first, uint64_t count) MUST_CHECK;
 
 /** A stream for a proof: one that an earlier proof on the key has given back, whose tables for the key's domain are made, or a new one. */
 cuzk_status key_device_stream_take(struct stream **out, struct task *t, const struct groth16_key *key,

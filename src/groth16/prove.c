@@ -96,9 +96,14 @@ static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct gro
     }
     if (row->gather != NULL)
         gather = buffer_piece(&ops->gather[q], first * sizeof *row->gather, count * sizeof *row->gather);
-    TRY(p->backend->msm(stream, t, count == p->piece[q] ? &p->msm[q] : &p->last[q], out, &points, 0, scalars,
-                        32 * (row->gather != NULL ? 0 : row->first + first),
-                        row->gather != NULL ? &gather : NULL, &ws->sums));
+    const struct buffer *const list = row->gather != NULL ? &gather : NULL;
+    const size_t scalars_offset = 32 * (row->gather != NULL ? 0 : row->first + first);
+    const bool last = count != p->piece[q];
+    if (prove_image_splits(p, q))
+        return split_msm(stream, t, p->backend, last ? &p->split_last[q] : &p->split[q], out, &points, 0,
+                         scalars, scalars_offset, list, &ws->sums);
+    TRY(p->backend->msm(stream, t, last ? &p->last[q] : &p->msm[q], out, &points, 0, scalars, scalars_offset,
+                        list, &ws->sums));
     return p->backend->stream_sync(stream, t);
 }
 

@@ -12,16 +12,18 @@
 struct groth16_plan {
     const struct backend *backend;
     struct device *device;
-    bool on_image;                   /* the device evaluates the circuit's image: prove_image.c */
-    struct key_residence residence;  /* where the backend does not read host memory */
+    bool on_image;                  /* the device evaluates the circuit's image: prove_image.c */
+    struct key_residence residence; /* where the backend does not read host memory */
     struct eval_plan eval_a, eval_b;
     struct quotient_plan quotient;
     struct msm_row rows[QUERY_COUNT];
     /* A sum runs over pieces of so many points: all of them, unless the key's points must be decoded or sent first. */
     uint64_t piece[QUERY_COUNT];
     struct msm_plan msm[QUERY_COUNT], last[QUERY_COUNT]; /* of a piece, of the last one */
-    size_t vector_bytes;                                 /* of a, of b */
-    size_t points_bytes;                                 /* of a piece's points */
+    struct split_plan split[QUERY_COUNT],
+        split_last[QUERY_COUNT]; /* instead, of sums over an image's witness */
+    size_t vector_bytes;         /* of a, of b */
+    size_t points_bytes;         /* of a piece's points */
     size_t values_workspace_bytes, sums_workspace_bytes;
     size_t witness_bytes; /* of the witness in the block */
     size_t block_bytes;   /* all of it */

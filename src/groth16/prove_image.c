@@ -14,7 +14,8 @@ bool prove_image_possible(const struct groth16_key *key, const struct backend *b
 /* The witness as it is sent, until the quotient needs the place. */
 static size_t parts_of(struct image_values *out, const struct circuit_image *m, const struct buffer *in)
 {
-    const size_t numbers = arena_round(image_bits_bytes(m)), inputs = numbers + arena_round(image_numbers_bytes(m)),
+    const size_t numbers = arena_round(image_bits_bytes(m)),
+                 inputs = numbers + arena_round(image_numbers_bytes(m)),
                  end = inputs + arena_round(image_inputs_bytes(m));
 
     if (in == NULL) return end;
@@ -32,6 +33,20 @@ cuzk_status prove_image_plan(struct groth16_plan *plan, struct task *t, const st
     plan->on_image = true;
     if (plan->values_workspace_bytes < sent) plan->values_workspace_bytes = sent;
     return plan->backend->image_eval_plan(&plan->residence.image, t, plan->device, m, key->domain.size);
+}
+
+bool prove_image_splits(const struct groth16_plan *plan, enum groth16_query q)
+{
+    return plan->on_image && plan->rows[q].scalars == MSM_WITNESS;
+}
+
+cuzk_status prove_image_plan_sum(struct split_plan *out, struct task *t, const struct groth16_plan *plan,
+                                 const struct groth16_key *key, enum groth16_query q, uint64_t count)
+{
+    const struct image_eval_plan *image = &plan->residence.image;
+
+    return split_msm_plan(out, t, plan->backend, plan->device, key->curve, plan->rows[q].group, count, 1,
+                          (uint64_t)image->number_count + image->input_count);
 }
 
 /* -- the witness ------------------------------------------------------------------------------------------------------- */
@@ -62,9 +77,11 @@ cuzk_status prove_image_check(struct task *t, const struct groth16_key *key, con
     struct fr_int one = { { 1 } };
     struct witness_parts parts;
 
-    if (w->assignment == NULL) return FAIL(t, CUZK_INVALID_ARGUMENT, "a witness without the circuit's assignment");
+    if (w->assignment == NULL)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "a witness without the circuit's assignment");
     key->constraints->parts(&parts, w);
-    struct list numbers = { key->curve, "number", parts.numbers }, inputs = { key->curve, "input", parts.inputs };
+    struct list numbers = { key->curve, "number", parts.numbers },
+                inputs = { key->curve, "input", parts.inputs };
     TRY(chunks_run(t, NULL, m->number_total, NUMBERS_CHUNK, check_list, &numbers));
     TRY(check_list(t, &inputs, 0, image_circuit(m)->input_count));
     if (memcmp(parts.inputs, &one, sizeof one) != 0)
@@ -75,8 +92,8 @@ cuzk_status prove_image_check(struct task *t, const struct groth16_key *key, con
 /* -- the values -------------------------------------------------------------------------------------------------------- */
 
 cuzk_status prove_image_evaluate(struct task *t, const struct groth16_key *key, const struct groth16_plan *p,
-                                 struct stream *stream, const struct witness *w, const struct prove_operands *ops,
-                                 struct prove_workspace *ws)
+                                 struct stream *stream, const struct witness *w,
+                                 const struct prove_operands *ops, struct prove_workspace *ws)
 {
     const struct circuit_image *m = key->constraints->image;
     const struct image_eval_plan *plan = &p->residence.image;

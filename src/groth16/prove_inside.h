@@ -29,9 +29,16 @@ cuzk_status prove_operands_take(struct prove_operands *out, struct task *t, cons
 
 bool prove_image_possible(const struct groth16_key *key, const struct backend *backend);
 /** Sets plan->on_image and residence.image, and makes room for the witness as it is sent. */
-cuzk_status prove_image_plan(struct groth16_plan *plan, struct task *t, const struct groth16_key *key) MUST_CHECK;
+cuzk_status prove_image_plan(struct groth16_plan *plan, struct task *t,
+                             const struct groth16_key *key) MUST_CHECK;
+/** Whether a sum is over values most of which are bits.  It is then split: the plans of it. */
+bool prove_image_splits(const struct groth16_plan *plan, enum groth16_query q);
+cuzk_status prove_image_plan_sum(struct split_plan *out, struct task *t, const struct groth16_plan *plan,
+                                 const struct groth16_key *key, enum groth16_query q,
+                                 uint64_t count) MUST_CHECK;
 /** That numbers and inputs are canonical and the constant is 1. */
-cuzk_status prove_image_check(struct task *t, const struct groth16_key *key, const struct witness *w) MUST_CHECK;
+cuzk_status prove_image_check(struct task *t, const struct groth16_key *key,
+                              const struct witness *w) MUST_CHECK;
 /** Bits, numbers and inputs to the device, and a, b and the scalars of all variables from them. */
 cuzk_status prove_image_evaluate(struct task *t, const struct groth16_key *key, const struct groth16_plan *p,
                                  struct stream *stream, const struct witness *w,

@@ -10,7 +10,8 @@
 
 #define PIECE_BYTES \
     ((size_t)96 << 20) /* of points that are decoded at once: docs/decisions/0002-points-in-the-file.md */
-#define SENT_BYTES ((size_t)1 << 30) /* of points that are sent to a device at once: long sums are cheaper a point */
+#define SENT_BYTES \
+    ((size_t)1 << 30) /* of points that are sent to a device at once: long sums are cheaper a point */
 
 /* -- the plan ---------------------------------------------------------------------------------------------------------- */
 
@@ -41,12 +42,17 @@ static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const str
         const uint64_t piece = piece_of(out, key, q),
                        last = piece == 0 ? 0 : row->count - (row->count - 1) / piece * piece;
         out->piece[q] = piece;
-        TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
-        TRY(out->backend->msm_plan(&out->last[q], t, out->device, key->curve, row->group, last));
-        out->sums_workspace_bytes =
-            larger(out->sums_workspace_bytes, arena_round(out->msm[q].workspace_bytes));
-        out->sums_workspace_bytes =
-            larger(out->sums_workspace_bytes, arena_round(out->last[q].workspace_bytes));
+        if (prove_image_splits(out, q)) {
+            TRY(prove_image_plan_sum(&out->split[q], t, out, key, q, piece));
+            TRY(prove_image_plan_sum(&out->split_last[q], t, out, key, q, last));
+        } else {
+            TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
+            TRY(out->backend->msm_plan(&out->last[q], t, out->device, key->curve, row->group, last));
+        }
+        const size_t workspaces[] = { out->msm[q].workspace_bytes, out->last[q].workspace_bytes,
+                                      out->split[q].workspace_bytes, out->split_last[q].workspace_bytes };
+        for (size_t i = 0; i < ARRAY_COUNT(workspaces); i++) /* of these two are 0 */
+            out->sums_workspace_bytes = larger(out->sums_workspace_bytes, arena_round(workspaces[i]));
         if (!points_in_place(out, key, q))
             out->points_bytes =
                 larger(out->points_bytes, arena_round(piece * key->curve->group[row->group]->aff_bytes));

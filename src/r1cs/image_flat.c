@@ -6,13 +6,15 @@
 #define MOST_INSTANCES (1u << 28)
 
 /* The walk over the entries of a template's rows. */
-#define EACH_ENTRY(i, m, c) (uint64_t i = (c)->rows_begin; i < (c)->rows_end; i += row_entry_words((m), (m)->rows + i))
+#define EACH_ENTRY(i, m, c) \
+    (uint64_t i = (c)->rows_begin; i < (c)->rows_end; i += row_entry_words((m), (m)->rows + i))
 
 static bool is_call(const uint32_t *p) { return (p[0] & 0xff) == ROW_CALL; }
 static uint32_t entry_rows(const uint32_t *p) { return ((p[0] & 0xff) == ROW_MAJ ? 2 : 1) * (p[0] >> 8); }
 
 /* How many of a template's own numbers stand before an aux of it; *found: whether this aux is one. */
-static uint32_t rank_of(const struct circuit_image *m, const struct circuit_template *c, uint32_t aux, bool *found)
+static uint32_t rank_of(const struct circuit_image *m, const struct circuit_template *c, uint32_t aux,
+                        bool *found)
 {
     const uint32_t *list = m->number_aux + c->numbers_begin;
     uint32_t low = 0, high = c->number_count;
@@ -58,7 +60,8 @@ static uint32_t flat_ref(const struct circuit_image *m, const struct circuit_tem
     return found ? REF_LOCAL | FLAT_NUMBER | (first + rank) : ref & ~REF_NOT;
 }
 
-static void flatten_refs(struct image_flat *f, const struct circuit_template *c, uint64_t at, uint64_t count, unsigned stride)
+static void flatten_refs(struct image_flat *f, const struct circuit_template *c, uint64_t at, uint64_t count,
+                         unsigned stride)
 {
     for (; count > 0; count--, at += stride) f->rows[at] = flat_ref(f->image, c, f->image->rows[at]);
 }
@@ -73,35 +76,38 @@ static void flatten_template(struct image_flat *f, uint32_t id)
     bool open = false;
     own->first_row = f->row_count;
     own->first_segment = f->segment_count;
-    for EACH_ENTRY (i, m, c) {
-        const uint32_t *p = m->rows + i;
-        switch (p[0] & 0xff) {
-        case ROW_CALL:
-            flatten_refs(f, c, i + 5, m->templates[p[1]].import_count, 1);
-            row += m->templates[p[1]].row_count;
-            open = false;
-            continue;
-        case ROW_PICK:
-            flatten_refs(f, c, i + 2, 3, 1);
-            break;
-        case ROW_SUMS:
-            flatten_refs(f, c, i + 4 + 2 * (uint64_t)p[1], p[2], 2);
-            break;
-        case ROW_GENERAL:
-            flatten_refs(f, c, i + 4, (uint64_t)p[1] + p[2] + p[3], 2);
-            break;
-        default:
-            break;
+    for
+        EACH_ENTRY(i, m, c)
+        {
+            const uint32_t *p = m->rows + i;
+            switch (p[0] & 0xff) {
+            case ROW_CALL:
+                flatten_refs(f, c, i + 5, m->templates[p[1]].import_count, 1);
+                row += m->templates[p[1]].row_count;
+                open = false;
+                continue;
+            case ROW_PICK:
+                flatten_refs(f, c, i + 2, 3, 1);
+                break;
+            case ROW_SUMS:
+                flatten_refs(f, c, i + 4 + 2 * (uint64_t)p[1], p[2], 2);
+                break;
+            case ROW_GENERAL:
+                flatten_refs(f, c, i + 4, (uint64_t)p[1] + p[2] + p[3], 2);
+                break;
+            default:
+                break;
+            }
+            const uint32_t rows = entry_rows(p);
+            if (rows == 0) continue;
+            if (!open)
+                f->segments[f->segment_count++] = (struct flat_segment){ .first = f->row_count, .row = row };
+            open = true;
+            f->segments[f->segment_count - 1].count += rows;
+            for (uint32_t lane = 0; lane < rows; lane++)
+                f->directory[f->row_count++] = (struct flat_row){ .entry = (uint32_t)i, .lane = lane };
+            row += rows;
         }
-        const uint32_t rows = entry_rows(p);
-        if (rows == 0) continue;
-        if (!open) f->segments[f->segment_count++] = (struct flat_segment){ .first = f->row_count, .row = row };
-        open = true;
-        f->segments[f->segment_count - 1].count += rows;
-        for (uint32_t lane = 0; lane < rows; lane++)
-            f->directory[f->row_count++] = (struct flat_row){ .entry = (uint32_t)i, .lane = lane };
-        row += rows;
-    }
     own->row_count = f->row_count - own->first_row;
     own->segment_count = f->segment_count - own->first_segment;
 }
@@ -130,25 +136,28 @@ static void instantiate(struct image_flat *f, uint32_t id, uint32_t *next, uint3
     const struct flat_template *own = &f->templates[id];
     uint32_t part = 0;
     bool found;
-    for EACH_ENTRY (i, m, c) {
-        const uint32_t *p = f->rows + i;
-        if (!is_call(p)) continue;
-        const uint32_t imports = m->templates[p[1]].import_count, rank = rank_of(m, c, p[2], &found);
-        const bool independent = p[0] >> 8 != 0;
-        for (uint32_t k = 0; k < own->instance_count; k++) {
-            const struct flat_instance *at = &f->instances[own->first_instance + k];
-            struct flat_instance *inside = &f->instances[next[p[1]]++];
-            inside->aux = at->aux + p[2];
-            inside->input = at->input + p[3];
-            inside->row = at->row + p[4];
-            inside->number = independent ? m->parts[part].first_number : at->number + rank;
-            inside->template_id = p[1];
-            inside->import = *next_import;
-            *next_import += imports;
-            for (uint32_t j = 0; j < imports; j++) f->imports[inside->import + j] = place_of(f, at, p[5 + j]);
+    for
+        EACH_ENTRY(i, m, c)
+        {
+            const uint32_t *p = f->rows + i;
+            if (!is_call(p)) continue;
+            const uint32_t imports = m->templates[p[1]].import_count, rank = rank_of(m, c, p[2], &found);
+            const bool independent = p[0] >> 8 != 0;
+            for (uint32_t k = 0; k < own->instance_count; k++) {
+                const struct flat_instance *at = &f->instances[own->first_instance + k];
+                struct flat_instance *inside = &f->instances[next[p[1]]++];
+                inside->aux = at->aux + p[2];
+                inside->input = at->input + p[3];
+                inside->row = at->row + p[4];
+                inside->number = independent ? m->parts[part].first_number : at->number + rank;
+                inside->template_id = p[1];
+                inside->import = *next_import;
+                *next_import += imports;
+                for (uint32_t j = 0; j < imports; j++)
+                    f->imports[inside->import + j] = place_of(f, at, p[5 + j]);
+            }
+            part += independent;
         }
-        part += independent;
-    }
 }
 
 /* How much there is of everything. */
@@ -165,21 +174,26 @@ static cuzk_status count_all(struct image_flat *f, struct task *t)
         imports += (uint64_t)own->instance_count * c->import_count;
         if (own->instance_count == 0) continue;
         segments++;
-        for EACH_ENTRY (i, m, c) {
-            const uint32_t *p = m->rows + i;
-            if (!is_call(p)) {
-                rows += entry_rows(p);
-                continue;
+        for
+            EACH_ENTRY(i, m, c)
+            {
+                const uint32_t *p = m->rows + i;
+                if (!is_call(p)) {
+                    rows += entry_rows(p);
+                    continue;
+                }
+                const uint64_t called = (uint64_t)f->templates[p[1]].instance_count + own->instance_count;
+                if (called > MOST_INSTANCES)
+                    return FAIL(t, CUZK_TOO_LARGE, "circuit %s calls more than %u times", m->name,
+                                MOST_INSTANCES);
+                f->templates[p[1]].instance_count = (uint32_t)called;
+                segments++;
             }
-            const uint64_t called = (uint64_t)f->templates[p[1]].instance_count + own->instance_count;
-            if (called > MOST_INSTANCES) return FAIL(t, CUZK_TOO_LARGE, "circuit %s calls more than %u times", m->name, MOST_INSTANCES);
-            f->templates[p[1]].instance_count = (uint32_t)called;
-            segments++;
-        }
     }
-    if (instances > MOST_INSTANCES || imports > UINT32_MAX || rows > UINT32_MAX || segments > UINT32_MAX || m->rows_size > UINT32_MAX)
-        return FAIL(t, CUZK_TOO_LARGE, "circuit %s has %llu instances and %llu imports", m->name, (unsigned long long)instances,
-                    (unsigned long long)imports);
+    if (instances > MOST_INSTANCES || imports > UINT32_MAX || rows > UINT32_MAX || segments > UINT32_MAX ||
+        m->rows_size > UINT32_MAX)
+        return FAIL(t, CUZK_TOO_LARGE, "circuit %s has %llu instances and %llu imports", m->name,
+                    (unsigned long long)instances, (unsigned long long)imports);
     f->instance_count = (uint32_t)instances;
     f->import_count = (uint32_t)imports;
     f->row_count = (uint32_t)rows;
@@ -195,7 +209,8 @@ static void list_numbers(struct image_flat *f)
     for (uint32_t i = 0; i < c->number_count; i++) *to++ = m->number_aux[c->numbers_begin + i];
     for (uint32_t k = 0; k < m->part_count; k++) {
         const struct circuit_template *part = &m->templates[m->parts[k].template_id];
-        for (uint32_t i = 0; i < part->number_count; i++) *to++ = m->parts[k].first_aux + m->number_aux[part->numbers_begin + i];
+        for (uint32_t i = 0; i < part->number_count; i++)
+            *to++ = m->parts[k].first_aux + m->number_aux[part->numbers_begin + i];
     }
 }
 
@@ -210,11 +225,12 @@ static cuzk_status create(struct image_flat *f, struct task *t, uint32_t *next)
     f->segments = malloc((size_t)f->segment_count * sizeof *f->segments + 1);
     f->imports = malloc((size_t)f->import_count * sizeof *f->imports + 1);
     f->number_aux = malloc((size_t)m->number_total * sizeof *f->number_aux + 1);
-    if (f->rows == NULL || f->instances == NULL || f->directory == NULL || f->segments == NULL || f->imports == NULL ||
-        f->number_aux == NULL)
+    if (f->rows == NULL || f->instances == NULL || f->directory == NULL || f->segments == NULL ||
+        f->imports == NULL || f->number_aux == NULL)
         return FAIL(t, CUZK_NO_MEMORY, "no memory to lay out circuit %s", m->name);
     if (m->rows_size > 0) memcpy(f->rows, m->rows, (size_t)m->rows_size * sizeof *f->rows);
-    f->row_count = f->segment_count = 0; /* counted again while they are filled: segments were an upper bound */
+    f->row_count = f->segment_count =
+        0; /* counted again while they are filled: segments were an upper bound */
     for (uint32_t id = 0; id < m->template_count; id++) {
         next[id] = f->templates[id].first_instance;
         if (f->templates[id].instance_count != 0) flatten_template(f, id);

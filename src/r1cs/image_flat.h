@@ -21,7 +21,8 @@ struct image_flat {
 
 /** Errors  CUZK_NO_MEMORY; CUZK_TOO_LARGE: more instances or imports than 32 bits name.  Out: to be ended with image_flat_fini.
  * Cost    32 GiB: 25 MB, 30 ms. */
-cuzk_status image_flat_create(struct image_flat *out, struct task *t, const struct circuit_image *m) MUST_CHECK;
+cuzk_status image_flat_create(struct image_flat *out, struct task *t,
+                              const struct circuit_image *m) MUST_CHECK;
 void image_flat_fini(struct image_flat *f); /* legal on a zeroed one */
 
 #endif

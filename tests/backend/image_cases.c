@@ -56,7 +56,8 @@ static void values_send(struct resident *r)
     OK(f.b->upload(f.s, &f.t, &r->values.inputs, 0, r->w->inputs, image_inputs_bytes(r->m)));
 }
 
-static void resident_open(struct resident *r, const struct circuit_image *m, const struct assignment *w, uint64_t out_count)
+static void resident_open(struct resident *r, const struct circuit_image *m, const struct assignment *w,
+                          uint64_t out_count)
 {
     r->m = m;
     r->w = w;
@@ -74,7 +75,9 @@ static void resident_open(struct resident *r, const struct circuit_image *m, con
 
 static void resident_close(struct resident *r)
 {
-    struct buffer *const all[] = { &r->tables, &r->a, &r->b, &r->bad, &r->values.bits, &r->values.numbers, &r->values.inputs };
+    struct buffer *const all[] = { &r->tables,       &r->a,           &r->b,
+                                   &r->bad,          &r->values.bits, &r->values.numbers,
+                                   &r->values.inputs };
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) f.b->buffer_give(all[i]);
 }
 
@@ -95,8 +98,8 @@ static void assert_evaluated(struct resident *r, const struct aux_map *map, bool
     OK(f.b->stream_sync(f.s, &f.t));
     for (uint64_t i = 0; i < 2 * all; i++)
         if (memcmp(&got[i], &expected[i], sizeof *got) != 0)
-            fail_msg("side %u, row %llu of %llu is another value", (unsigned)(i / all), (unsigned long long)(i % all),
-                     (unsigned long long)rows);
+            fail_msg("side %u, row %llu of %llu is another value", (unsigned)(i / all),
+                     (unsigned long long)(i % all), (unsigned long long)rows);
     if (check && bad != UINT64_MAX) fail_msg("row %llu does not hold", (unsigned long long)bad);
     free(expected);
     free(got);
@@ -112,7 +115,8 @@ static void assert_scalars(struct resident *r, const struct aux_map *map)
     OK(f.b->download(f.s, &f.t, got, &scalars, 0, count * sizeof *got));
     OK(f.b->stream_sync(f.s, &f.t));
     for (uint64_t i = 0; i < count; i++)
-        if (memcmp(&got[i], &expected[i], sizeof *got) != 0) fail_msg("variable %llu is another value", (unsigned long long)i);
+        if (memcmp(&got[i], &expected[i], sizeof *got) != 0)
+            fail_msg("variable %llu is another value", (unsigned long long)i);
     f.b->buffer_give(&scalars);
     free(expected);
     free(got);
@@ -126,8 +130,10 @@ static void assert_found(struct resident *r, const struct aux_map *map, unsigned
         const uint32_t aux = (uint32_t)prng_below(&rng, r->plan.aux_count), slot = aux_map_find(map, aux);
         struct row_check c = { .w = w, .map = map };
         uint64_t bad = 0;
-        if (slot == AUX_IS_BIT) w->bits[aux / 64] ^= (uint64_t)1 << aux % 64;
-        else w->numbers[slot].l[0] ^= 1;
+        if (slot == AUX_IS_BIT)
+            w->bits[aux / 64] ^= (uint64_t)1 << aux % 64;
+        else
+            w->numbers[slot].l[0] ^= 1;
         OK(row_check_run(&c, &f.t, r->m));
         values_send(r);
         OK(f.b->image_eval(f.s, &f.t, &r->plan, &r->a, &r->b, &r->tables, &r->values, &r->bad));
@@ -135,9 +141,12 @@ static void assert_found(struct resident *r, const struct aux_map *map, unsigned
         OK(f.b->stream_sync(f.s, &f.t));
         assert_true(c.bad_row != ROW_CHECK_NONE);
         if (bad != c.bad_row)
-            fail_msg("aux %u changed: row %llu instead of %llu", aux, (unsigned long long)bad, (unsigned long long)c.bad_row);
-        if (slot == AUX_IS_BIT) w->bits[aux / 64] ^= (uint64_t)1 << aux % 64;
-        else w->numbers[slot].l[0] ^= 1;
+            fail_msg("aux %u changed: row %llu instead of %llu", aux, (unsigned long long)bad,
+                     (unsigned long long)c.bad_row);
+        if (slot == AUX_IS_BIT)
+            w->bits[aux / 64] ^= (uint64_t)1 << aux % 64;
+        else
+            w->numbers[slot].l[0] ^= 1;
     }
     values_send(r);
 }

@@ -47,7 +47,8 @@ static int open_all(void **state)
                  oracle_prove_constraints(&t, &m.expected, &m.secrets, &m.small.constraints, &m.small.witness,
                                           &m.blinding),
                  "oracle");
-    proving_must(&t, groth16_prove_plan(&plan, &t, m.key, m.proving.backend, m.proving.device), "plan on the CPU");
+    proving_must(&t, groth16_prove_plan(&plan, &t, m.key, m.proving.backend, m.proving.device),
+                 "plan on the CPU");
     assert_false(plan.on_image);
     proving_must(&t, groth16_prove_blinded(&t, &proof, m.key, &plan, &m.small.witness, &m.blinding),
                  "prover on the CPU");
@@ -115,6 +116,23 @@ static void with_the_key_resident(void **state)
     place_close(&p);
 }
 
+/* The sums over the witness in two: a backend that claims that this always pays. */
+static void with_split_sums(void **state)
+{
+    struct backend eager = *backend_by_name("cuda");
+    struct groth16_plan plan;
+    struct place p;
+
+    (void)state;
+    eager.call_cost = 0;
+    eager.value_cost = 1000;
+    place_open(&p, 0);
+    proving_must(&p.t, groth16_prove_plan(&plan, &p.t, m.key, &eager, p.device), "plan");
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) assert_int_equal(plan.split[q].split, q != QUERY_H);
+    assert_proof(&p, &plan, &m.small.witness);
+    place_close(&p);
+}
+
 static void with_points_sent_by_every_proof(void **state)
 {
     struct groth16_plan whole, plan;
@@ -127,7 +145,8 @@ static void with_points_sent_by_every_proof(void **state)
     p.backend->info(p.device, &info);
     p.backend->close(p.device);
     place_open(&p, whole.key_bytes + whole.block_bytes + info.stream_bytes - 1);
-    proving_must(&p.t, groth16_prove_plan(&plan, &p.t, m.key, p.backend, p.device), "plan without the points");
+    proving_must(&p.t, groth16_prove_plan(&plan, &p.t, m.key, p.backend, p.device),
+                 "plan without the points");
     assert_true(plan.on_image && !plan.residence.points);
     assert_true(plan.key_bytes < whole.key_bytes);
     for (int i = 0; i < 2; i++) assert_proof(&p, &plan, &m.small.witness);
@@ -148,7 +167,8 @@ static void verified_with_fresh_randomness(void **state)
     apart.values = span_of(NULL, 0);
     groth16_verifier_init(&verifier, &m.key->vk);
     proving_must(&p.t, groth16_prove_plan(&plan, &p.t, m.key, p.backend, p.device), "plan");
-    proving_must(&p.t, groth16_prove_verified(&p.t, &proof, m.key, &plan, &verifier, &apart, &timings), "prover");
+    proving_must(&p.t, groth16_prove_verified(&p.t, &proof, m.key, &plan, &verifier, &apart, &timings),
+                 "prover");
     place_close(&p);
 }
 
@@ -169,19 +189,22 @@ static void wrong_witnesses_are_found(void **state)
     proving_must(&p.t, groth16_prove_plan(&plan, &p.t, m.key, p.backend, p.device), "plan");
     assert_int_equal(aux_map_find(&m.small.map, aux), AUX_IS_BIT);
     w->bits[0] ^= 1u << aux;
-    assert_int_equal(groth16_prove_verified(&p.t, &proof, m.key, &plan, &verifier, &m.small.witness, &timings),
-                     CUZK_UNSATISFIED);
+    assert_int_equal(
+        groth16_prove_verified(&p.t, &proof, m.key, &plan, &verifier, &m.small.witness, &timings),
+        CUZK_UNSATISFIED);
     assert_non_null(strstr(p.t.error.text, "row"));
     w->bits[0] ^= 1u << aux;
 
     const bls12_381_fr_int number = w->numbers[3];
     memcpy(&w->numbers[3], &curve_bls12_381.fr.modulus, sizeof number);
     proving_task(&p.t, &m.proving);
-    assert_int_equal(groth16_prove_blinded(&p.t, &proof, m.key, &plan, &m.small.witness, &m.blinding), CUZK_MALFORMED);
+    assert_int_equal(groth16_prove_blinded(&p.t, &proof, m.key, &plan, &m.small.witness, &m.blinding),
+                     CUZK_MALFORMED);
     w->numbers[3] = number;
     w->inputs[0].l[0] = 2;
     proving_task(&p.t, &m.proving);
-    assert_int_equal(groth16_prove_blinded(&p.t, &proof, m.key, &plan, &m.small.witness, &m.blinding), CUZK_MALFORMED);
+    assert_int_equal(groth16_prove_blinded(&p.t, &proof, m.key, &plan, &m.small.witness, &m.blinding),
+                     CUZK_MALFORMED);
     w->inputs[0].l[0] = 1;
     proving_task(&p.t, &m.proving);
     place_close(&p);
@@ -190,9 +213,8 @@ static void wrong_witnesses_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_the_key_resident),
-        cmocka_unit_test(with_points_sent_by_every_proof),
-        cmocka_unit_test(verified_with_fresh_randomness),
+        cmocka_unit_test(with_the_key_resident),           cmocka_unit_test(with_split_sums),
+        cmocka_unit_test(with_points_sent_by_every_proof), cmocka_unit_test(verified_with_fresh_randomness),
         cmocka_unit_test(wrong_witnesses_are_found),
     };
     const struct backend *b = backend_by_name("cuda");

@@ -96,7 +96,8 @@ void small_image_redraw(struct small_image *s, struct prng *random)
     for (uint32_t i = 0; i < m->source_word_total; i++) words[i] = (uint32_t)prng_u64(random);
     const uint32_t own_numbers = image_circuit(m)->source_numbers, own_words = image_circuit(m)->source_words,
                    each = m->templates[m->parts[0].template_id].source_words;
-    for (uint32_t i = own_words; i < m->source_word_total; i += each) words[i] &= 7; /* a part begins with its index */
+    for (uint32_t i = own_words; i < m->source_word_total; i += each)
+        words[i] &= 7; /* a part begins with its index */
     const struct statement statement = { numbers, numbers + own_numbers, words, words + own_words };
     must(&t, image_assign(m, &t, &s->assignment, &statement), "witness");
     assignment_values(&s->assignment, &s->map, (bls12_381_fr_int *)(void *)s->values);
@@ -114,7 +115,8 @@ static cuzk_status walk_row(void *context, struct task *t, const struct expanded
 {
     const struct walk *w = context;
     struct constraint_term term = { .row = row->index };
-    if (row->index >= w->whole->row_count - w->whole->input_count) return CUZK_OK; /* those that bind the inputs */
+    if (row->index >= w->whole->row_count - w->whole->input_count)
+        return CUZK_OK; /* those that bind the inputs */
     for (term.side = 0; term.side < 3; term.side++)
         for (uint32_t i = 0; i < row->count[term.side]; i++) {
             const struct row_term *p = &row->side[term.side][i];
@@ -133,11 +135,12 @@ static cuzk_status walk_all(const void *circuit, struct task *t, constraint_sink
     return image_expand(&s->image, t, walk_row, &w);
 }
 
-static cuzk_status evaluate(const void *circuit, struct task *t, struct fr *a, struct fr *b, const struct witness *w)
+static cuzk_status evaluate(const void *circuit, struct task *t, struct fr *a, struct fr *b,
+                            const struct witness *w)
 {
     const struct small_image *s = circuit;
-    return image_evaluate(&s->image, t, (bls12_381_fr_t *)(void *)a, (bls12_381_fr_t *)(void *)b, w->assignment,
-                          &s->map);
+    return image_evaluate(&s->image, t, (bls12_381_fr_t *)(void *)a, (bls12_381_fr_t *)(void *)b,
+                          w->assignment, &s->map);
 }
 
 static cuzk_status check(const void *circuit, struct task *t, const struct witness *w)

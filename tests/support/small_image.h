@@ -8,12 +8,13 @@
 
 struct small_image {
     struct circuit_image image;
-    struct constraints constraints; /* of it, as groth16 takes them; the circuit is this structure, which does not move */
+    struct constraints
+        constraints; /* of it, as groth16 takes them; the circuit is this structure, which does not move */
     struct aux_map map;
     struct assignment assignment; /* satisfies all rows */
     struct fr_int *values;        /* the same as matrices take it */
     uint64_t value_count;
-    struct witness witness;       /* both, as groth16 takes them */
+    struct witness witness; /* both, as groth16 takes them */
 };
 
 enum { SMALL_IMAGE_ROWS_MAX = 4096 };
