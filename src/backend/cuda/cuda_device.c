@@ -4,7 +4,7 @@
  * here makes a call that acts on the whole device: no allocation, no registration, no device-wide wait, no default stream.
  * Pageable memory is copied through pinned stages. */
 #include "backend/cuda/cuda_device.h"
-#include "backend/cuda/interlock.h"
+#include "backend/cuda/cuda_interlock.h"
 
 #include "base/arena.h"
 

@@ -1,7 +1,7 @@
 /* The interlock bench on a GPU: the same synthetic partitions under four ways to share the device.
  *
  * This is the only file that calls cudaMalloc, cudaFree and cudaDeviceSynchronize while kernels run, on purpose: it shows what they cost. */
-#include "backend/cuda/interlock.h"
+#include "backend/cuda/cuda_interlock.h"
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/interlock_kernels.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* Which calls of the CUDA runtime wait for a kernel of another thread, or hold up a third thread's launches, on this card and driver. */
 #include "backend/cuda/cuda_device.h"
-#include "backend/cuda/interlock.h"
+#include "backend/cuda/cuda_interlock.h"
 #include "backend/cuda/interlock_kernels.h"
 #include "base/clock.h"
 #include <stdatomic.h>

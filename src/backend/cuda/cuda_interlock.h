@@ -1,6 +1,6 @@
 /* The interlock bench on a GPU.  Private to backend/cuda. */
-#ifndef CUZK_BACKEND_CUDA_INTERLOCK_H
-#define CUZK_BACKEND_CUDA_INTERLOCK_H
+#ifndef CUZK_BACKEND_CUDA_CUDA_INTERLOCK_H
+#define CUZK_BACKEND_CUDA_CUDA_INTERLOCK_H
 
 #include "backend/interlock.h"
 
