@@ -207,7 +207,9 @@ static cuzk_status prepare(struct proving *p)
     porep_proof_room(&room, &circuit->image, pool_width(p->context->pool));
     if (p->plan.on_image) room.values_bytes = 0;
     const size_t all = p->key->shared_bytes + p->plan.block_bytes + room.assignment_bytes + room.values_bytes;
-    if (p->context->memory_bytes != 0 && all > p->context->memory_bytes) {
+    /* a card's memory has been weighed by the plan */
+    if (p->context->backend->reads_host_memory && p->context->memory_bytes != 0 &&
+        all > p->context->memory_bytes) {
         const cuzk_status status =
             FAIL(p->task, CUZK_TOO_LARGE, "the proof takes %zu bytes of memory; the limit is %llu", all,
                  (unsigned long long)p->context->memory_bytes);

@@ -149,6 +149,7 @@ static int porep_prove(int argc, char **argv)
         { "-o", OPTION_TEXT, &proof_path, 0, 0, "PROOF", "where the proof goes; - is standard output" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 864000000, "N", "give up after N milliseconds" },
         CLI_KEY_MODE_OPTION,
+        CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = { { "C1", &c1_path, false, "output of Commit Phase 1" } };
