@@ -16,9 +16,11 @@ static cuzk_status plan_memory(struct task *t, cuzk_porep_key *key, const cuzk_c
 
     TRY(groth16_prove_plan(&plan, t, key->key.key, context->backend, context->device));
     porep_proof_room(&room, &binding->circuit.image, pool_width(context->pool));
+    if (plan.on_image) room.values_bytes = 0; /* the card makes them */
     key->proof_bytes = plan.block_bytes + room.assignment_bytes + room.values_bytes;
     const uint64_t all = key->key.shared_bytes + key->proof_bytes;
-    if (context->memory_bytes == 0 || all <= context->memory_bytes) return CUZK_OK;
+    if (!context->backend->reads_host_memory || context->memory_bytes == 0 || all <= context->memory_bytes)
+        return CUZK_OK;
     const cuzk_status status = FAIL(
         t, CUZK_TOO_LARGE,
         "a proof of a %s sector takes %llu bytes of memory on this machine; the limit is %llu",
