@@ -138,6 +138,12 @@ struct backend {
 
     cuzk_status (*stream_open)(struct stream **out, struct task *t, struct device *d);
     void (*stream_close)(struct stream *s);
+    /** A stream for upload and download alone: it holds no device memory.  Copies that should not wait for what another stream computes go on
+     * one of these; then each side waits for the other with stream_wait. */
+    cuzk_status (*copies_open)(struct stream **out, struct task *t, struct device *d);
+    /** What is enqueued on s from now on begins when all that other holds now has ended.  The host waits for nothing.
+     * Thread  other is the caller's too */
+    cuzk_status (*stream_wait)(struct stream *s, struct task *t, struct stream *other);
     cuzk_status (*stream_sync)(struct stream *s, struct task *t);
     cuzk_status (*upload)(struct stream *s, struct task *t, struct buffer *to, size_t to_offset, const void *from, size_t bytes);
     cuzk_status (*download)(struct stream *s, struct task *t, void *to, const struct buffer *from, size_t from_offset, size_t bytes);

@@ -20,7 +20,7 @@
 
 namespace {
 
-enum { DEVICES_MAX = 8, DEFAULT_SHARED_BYTES = 48 << 10, FILL_BYTES_MAX = 256 << 20 };
+enum { DEVICES_MAX = 8, DEFAULT_SHARED_BYTES = 48 << 10, FILL_BYTES_MAX = 32 << 20 };
 
 struct event_state {
     uint64_t recorded = 0, done = 0; // how often it was recorded, and up to which record the queues have come
@@ -296,6 +296,8 @@ void cuda_host_configure(const struct cuda_host_config *c)
 {
     const std::lock_guard<std::mutex> hold(w.lock);
     configure(*c);
+    last_error = cudaSuccess;
+    current_device = 0;
 }
 
 void cuda_host_fail_call(unsigned long n, int code)

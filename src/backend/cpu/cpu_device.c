@@ -192,6 +192,14 @@ static cuzk_status cpu_stream_open(struct stream **out, struct task *t, struct d
 
 static void cpu_stream_close(struct stream *s) { free(s); }
 
+/* Whatever was enqueued has ended. */
+static cuzk_status cpu_stream_wait(struct stream *s, struct task *t, struct stream *other)
+{
+    (void)s;
+    (void)other;
+    return task_poll(t);
+}
+
 static cuzk_status cpu_stream_sync(struct stream *s, struct task *t)
 {
     (void)s;
@@ -515,6 +523,8 @@ const struct backend backend_cpu = {
     .buffer_give = cpu_buffer_give,
     .stream_open = cpu_stream_open,
     .stream_close = cpu_stream_close,
+    .copies_open = cpu_stream_open,
+    .stream_wait = cpu_stream_wait,
     .stream_sync = cpu_stream_sync,
     .upload = cpu_upload,
     .download = cpu_download,

@@ -33,14 +33,16 @@ cuzk_status block_take(struct block_list *l, struct task *t, uint64_t *offset, u
     return CUZK_OK;
 }
 
-void block_give(struct block_list *l, uint64_t offset)
+uint64_t block_give(struct block_list *l, uint64_t offset)
 {
     for (size_t i = 0; i < l->count; i++)
         if (l->taken[i].offset == offset) {
+            const uint64_t bytes = l->taken[i].bytes;
             l->count--;
             memmove(&l->taken[i], &l->taken[i + 1], (l->count - i) * sizeof l->taken[0]);
-            return;
+            return bytes;
         }
+    return 0;
 }
 
 uint64_t block_list_used(const struct block_list *l)

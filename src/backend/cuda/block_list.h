@@ -18,8 +18,8 @@ void block_list_init(struct block_list *l, const char *name, uint64_t bytes);
 /** Errors  CUZK_NO_MEMORY  no gap is large enough now      CUZK_TOO_LARGE  larger than the whole block */
 cuzk_status block_take(struct block_list *l, struct task *t, uint64_t *offset, uint64_t bytes) MUST_CHECK;
 
-/** offset as block_take gave it. */
-void block_give(struct block_list *l, uint64_t offset);
+/** offset as block_take gave it.  Returns the block's bytes. */
+uint64_t block_give(struct block_list *l, uint64_t offset);
 
 uint64_t block_list_used(const struct block_list *l); /* bytes */
 

@@ -7,6 +7,9 @@
 #include "backend/cuda/cuda_interlock.h"
 
 #include "base/arena.h"
+#if defined(CUZK_CUDA_EMULATED) && defined(SANITIZE_ADDRESS)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +60,7 @@ cuzk_status cuda_fail(struct task *t, const char *file, int line, const char *ca
 
 cuzk_status cuda_enter(struct task *t, const struct device *d)
 {
+    (void)cudaGetLastError(); /* a launch is checked by it: what a call left there whose failure did not matter is not the launch's */
     CU(t, cudaSetDevice((int)d->index));
     return CUZK_OK;
 }
@@ -94,9 +98,26 @@ static cuzk_status cuda_probe(struct task *t, struct device_info *out, size_t ma
     return CUZK_OK;
 }
 
+/* Where AddressSanitizer watches an emulated device, bytes of the arena that nobody has taken must not be touched. */
+static void region_mark(const struct device *d, const struct block_list *l, uint64_t offset, uint64_t bytes, bool taken)
+{
+#if defined(CUZK_CUDA_EMULATED) && defined(SANITIZE_ADDRESS)
+    if (l != &d->arena_list) return;
+    if (taken) ASAN_UNPOISON_MEMORY_REGION(d->arena + offset, bytes);
+    else ASAN_POISON_MEMORY_REGION(d->arena + offset, bytes);
+#else
+    (void)d;
+    (void)l;
+    (void)offset;
+    (void)bytes;
+    (void)taken;
+#endif
+}
+
 static void cuda_close(struct device *d)
 {
     if (!d) return;
+    if (d->arena) region_mark(d, &d->arena_list, 0, d->arena_bytes, true);
     if (cudaSetDevice((int)d->index) == cudaSuccess) {
         if (d->arena) (void)cudaFree(d->arena);
         if (d->pinned) (void)cudaHostUnregister(d->pinned);
@@ -162,6 +183,7 @@ static cuzk_status device_fill(struct device *d, struct task *t, const struct de
     TRY(pinned_open(d, t, o->pinned_bytes + CUDA_STREAMS_MAX * (size_t)(CUDA_STAGE_SLOTS * CUDA_STAGE_BYTES + CUDA_RESULT_SLOTS * CUDA_RESULT_BYTES)));
     TRY(arena_memory(d, t, o->memory_bytes));
     block_list_init(&d->arena_list, "GPU memory", d->arena_bytes);
+    region_mark(d, &d->arena_list, 0, d->arena_bytes, false);
     block_list_init(&d->pinned_list, "pinned memory", d->pinned_bytes);
     return CUZK_OK;
 }
@@ -203,6 +225,7 @@ static cuzk_status list_take(struct device *d, struct task *t, struct block_list
 {
     pthread_mutex_lock(&d->lock);
     const cuzk_status status = block_take(l, t, offset, bytes);
+    if (status == CUZK_OK) region_mark(d, l, *offset, bytes, true);
     pthread_mutex_unlock(&d->lock);
     return status;
 }
@@ -210,7 +233,8 @@ static cuzk_status list_take(struct device *d, struct task *t, struct block_list
 static void list_give(struct device *d, struct block_list *l, uint64_t offset)
 {
     pthread_mutex_lock(&d->lock);
-    block_give(l, offset);
+    const uint64_t bytes = block_give(l, offset);
+    region_mark(d, l, offset, bytes, false);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -273,6 +297,21 @@ cuzk_status cuda_range(struct task *t, const struct device *d, const struct buff
 
 /* -- streams -- */
 
+static uint8_t *result_at(struct stream *s, unsigned i)
+{
+    return s->pinned + CUDA_STAGE_SLOTS * CUDA_STAGE_BYTES + i * (size_t)CUDA_RESULT_BYTES;
+}
+
+/* What went through a stream's pinned memory may be a witness, and what came back are sums over it.  Nothing may be in flight. */
+static void stages_wipe(struct stream *s)
+{
+    for (unsigned i = 0; i < CUDA_STAGE_SLOTS; i++) {
+        explicit_bzero(s->pinned + i * (size_t)CUDA_STAGE_BYTES, s->stage_used[i]);
+        s->stage_used[i] = 0;
+    }
+    for (unsigned i = 0; i < s->pending_count; i++) explicit_bzero(result_at(s, i), CUDA_RESULT_BYTES);
+}
+
 static void cuda_stream_close(struct stream *s)
 {
     if (!s) return;
@@ -283,32 +322,37 @@ static void cuda_stream_close(struct stream *s)
         }
         for (unsigned i = 0; i < CUDA_STAGE_SLOTS; i++)
             if (s->stage_free[i]) (void)cudaEventDestroy(s->stage_free[i]);
+        if (s->reached) (void)cudaEventDestroy(s->reached);
     }
+    if (s->pinned) stages_wipe(s);
     if (s->scratch) list_give(s->device, &s->device->arena_list, s->scratch_offset);
     if (s->pinned) list_give(s->device, &s->device->pinned_list, s->pinned_offset);
     free(s);
 }
 
-static cuzk_status stream_fill(struct stream *s, struct task *t)
+static cuzk_status stream_fill(struct stream *s, struct task *t, bool computes)
 {
     struct device *d = s->device;
     TRY(cuda_enter(t, d));
-    TRY(list_take(d, t, &d->arena_list, &s->scratch_offset, CUDA_SCRATCH_BYTES));
-    s->scratch = d->arena + s->scratch_offset;
+    if (computes) {
+        TRY(list_take(d, t, &d->arena_list, &s->scratch_offset, CUDA_SCRATCH_BYTES));
+        s->scratch = d->arena + s->scratch_offset;
+    }
     TRY(list_take(d, t, &d->pinned_list, &s->pinned_offset, CUDA_STAGE_SLOTS * CUDA_STAGE_BYTES + CUDA_RESULT_SLOTS * CUDA_RESULT_BYTES));
     s->pinned = d->pinned + s->pinned_offset;
     CU(t, cudaStreamCreateWithFlags(&s->handle, cudaStreamNonBlocking));
     for (unsigned i = 0; i < CUDA_STAGE_SLOTS; i++) CU(t, cudaEventCreateWithFlags(&s->stage_free[i], cudaEventDisableTiming | cudaEventBlockingSync));
+    CU(t, cudaEventCreateWithFlags(&s->reached, cudaEventDisableTiming));
     return CUZK_OK;
 }
 
-static cuzk_status cuda_stream_open(struct stream **out, struct task *t, struct device *d)
+static cuzk_status stream_make(struct stream **out, struct task *t, struct device *d, bool computes)
 {
     struct stream *s = calloc(1, sizeof *s);
     *out = NULL;
     if (!s) return FAIL(t, CUZK_NO_MEMORY, "no memory for a stream");
     s->device = d;
-    const cuzk_status status = stream_fill(s, t);
+    const cuzk_status status = stream_fill(s, t, computes);
     if (status != CUZK_OK) {
         cuda_stream_close(s);
         return status;
@@ -317,9 +361,16 @@ static cuzk_status cuda_stream_open(struct stream **out, struct task *t, struct 
     return CUZK_OK;
 }
 
-static uint8_t *result_at(struct stream *s, unsigned i)
+static cuzk_status cuda_stream_open(struct stream **out, struct task *t, struct device *d) { return stream_make(out, t, d, true); }
+static cuzk_status cuda_copies_open(struct stream **out, struct task *t, struct device *d) { return stream_make(out, t, d, false); }
+
+static cuzk_status cuda_stream_wait(struct stream *s, struct task *t, struct stream *other)
 {
-    return s->pinned + CUDA_STAGE_SLOTS * CUDA_STAGE_BYTES + i * (size_t)CUDA_RESULT_BYTES;
+    if (s->device != other->device) return FAIL(t, CUZK_INVALID_ARGUMENT, "a stream of GPU %u cannot wait for one of GPU %u", s->device->index, other->device->index);
+    TRY(cuda_enter(t, s->device));
+    CU(t, cudaEventRecord(other->reached, other->handle));
+    CU(t, cudaStreamWaitEvent(s->handle, other->reached, 0));
+    return CUZK_OK;
 }
 
 cuzk_status cuda_result_slot(struct stream *s, struct task *t, uint8_t **out)
@@ -339,6 +390,7 @@ static cuzk_status cuda_stream_sync(struct stream *s, struct task *t)
         const cuzk_status one = s->pending[i].finish(t, s->device, &s->pending[i], result_at(s, i));
         if (status == CUZK_OK) status = one;
     }
+    stages_wipe(s);
     s->pending_count = 0;
     return status != CUZK_OK ? status : task_poll(t);
 }
@@ -360,6 +412,7 @@ cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const voi
         uint8_t *stage = s->pinned + slot * (size_t)CUDA_STAGE_BYTES;
         CU(t, cudaEventSynchronize(s->stage_free[slot]));
         memcpy(stage, (const uint8_t *)from + done, part);
+        if (part > s->stage_used[slot]) s->stage_used[slot] = part;
         CU(t, cudaMemcpyAsync(to + done, stage, part, cudaMemcpyHostToDevice, s->handle));
         CU(t, cudaEventRecord(s->stage_free[slot], s->handle));
         done += part;
@@ -406,6 +459,7 @@ static cuzk_status download(struct stream *s, struct task *t, void *to, const st
             part[slot] = bytes - sent < CUDA_STAGE_BYTES ? bytes - sent : CUDA_STAGE_BYTES;
             CU(t, cudaMemcpyAsync(s->pinned + slot * (size_t)CUDA_STAGE_BYTES, from->data + from_offset + sent, part[slot], cudaMemcpyDeviceToHost, s->handle));
             CU(t, cudaEventRecord(s->stage_free[slot], s->handle));
+            if (part[slot] > s->stage_used[slot]) s->stage_used[slot] = part[slot];
             sent += part[slot];
             filled++;
         }
@@ -431,6 +485,8 @@ const struct backend backend_cuda = {
     .buffer_give = cuda_buffer_give,
     .stream_open = cuda_stream_open,
     .stream_close = cuda_stream_close,
+    .copies_open = cuda_copies_open,
+    .stream_wait = cuda_stream_wait,
     .stream_sync = cuda_stream_sync,
     .upload = upload,
     .download = download,
@@ -457,9 +513,9 @@ const struct backend backend_cuda = {
     .msm_table_plan = cuda_msm_table_plan,
     .msm_table_make = cuda_msm_table_make,
     .fixed_base = cuda_fixed_base,
+    .group_ntt = cuda_group_ntt,
     .interlock = cuda_interlock,
     .interlock_calls = cuda_interlock_calls,
-    .group_ntt = cuda_group_ntt,
     .bit_sum = cuda_bit_sum,
     .classify = cuda_classify,
     .gather_points = cuda_gather_points,

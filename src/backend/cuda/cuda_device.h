@@ -11,7 +11,11 @@
 
 enum {
     CUDA_SCRATCH_BYTES = 96 << 20,  /* of a stream: transforms' tables, fixed_base's multiples */
+#if defined(CUZK_CUDA_EMULATED)
+    CUDA_STAGE_BYTES = 16 << 10,    /* so that small tests come round to a slot again */
+#else
     CUDA_STAGE_BYTES = 8 << 20,     /* one slot through which pageable memory is copied */
+#endif
     CUDA_STAGE_SLOTS = 2,
     CUDA_RESULT_BYTES = 256 << 10,   /* one result on its way to the host */
     CUDA_RESULT_SLOTS = 16,
@@ -53,11 +57,13 @@ struct ntt_direction {
 struct stream {
     struct device *device;
     cudaStream_t handle;
-    uint8_t *scratch;           /* device */
+    uint8_t *scratch;           /* device; NULL: the stream only copies */
     uint8_t *pinned;            /* stages, then results */
     size_t scratch_offset, pinned_offset; /* in their lists, for giving them back */
     cudaEvent_t stage_free[CUDA_STAGE_SLOTS];
+    cudaEvent_t reached;        /* what stream_wait lets another stream wait for */
     unsigned stage_next;
+    size_t stage_used[CUDA_STAGE_SLOTS]; /* bytes written since stream_sync wiped it */
     struct pending pending[CUDA_RESULT_SLOTS];
     unsigned pending_count;
     struct domain tables_of;    /* the domain and kind of transform whose tables scratch holds; curve NULL: none */

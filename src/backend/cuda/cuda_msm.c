@@ -427,6 +427,7 @@ cuzk_status cuda_fixed_base(struct stream *s, struct task *t, const struct curve
     TRY(cuda_range(t, s->device, points, "the points of fixed_base", points_offset, count * group->aff_bytes, &pts));
     TRY(cuda_range(t, s->device, scalars, "the scalars of fixed_base", scalars_offset, count * 32, &sc));
     TRY(cuda_enter(t, s->device));
+    if (!s->scratch) return FAIL(t, CUZK_INVALID_ARGUMENT, "multiples of a point on a stream that only copies");
     s->tables_of.curve = NULL; /* the table takes the scratch */
     cuzk_status status = CUZK_OK;
     struct g_jac power;

@@ -274,6 +274,7 @@ static bool tables_ready(const struct stream *s, const struct domain *d, enum ta
 static cuzk_status tables_make(struct stream *s, struct task *t, const struct domain *d, enum tables_kind kind)
 {
     if (tables_ready(s, d, kind)) return CUZK_OK;
+    if (!s->scratch) return FAIL(t, CUZK_INVALID_ARGUMENT, "a transform on a stream that only copies");
     struct builder b = { s, d->curve, s->scratch, s->scratch + CUDA_SCRATCH_BYTES };
     const struct fr one = small_fr(d->curve, 1);
     s->tables_of.curve = NULL;

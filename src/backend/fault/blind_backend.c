@@ -71,6 +71,8 @@ static cuzk_status blind_stream_open(struct stream **out, struct task *t, struct
 }
 
 static void blind_stream_close(struct stream *s) { backend_fault.stream_close(s); }
+static cuzk_status blind_stream_wait(struct stream *s, struct task *t, struct stream *other) { return backend_fault.stream_wait(s, t, other); }
+
 static cuzk_status blind_stream_sync(struct stream *s, struct task *t)
 {
     return backend_fault.stream_sync(s, t);
@@ -313,6 +315,8 @@ const struct backend backend_blind = {
     .buffer_give = blind_buffer_give,
     .stream_open = blind_stream_open,
     .stream_close = blind_stream_close,
+    .copies_open = blind_stream_open,
+    .stream_wait = blind_stream_wait,
     .stream_sync = blind_stream_sync,
     .upload = blind_upload,
     .download = blind_download,

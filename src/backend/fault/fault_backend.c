@@ -68,6 +68,12 @@ static cuzk_status fault_stream_open(struct stream **out, struct task *t, struct
     return backend_cpu.stream_open(out, t, d);
 }
 
+static cuzk_status fault_stream_wait(struct stream *s, struct task *t, struct stream *other)
+{
+    TRY(count(t, "stream_wait"));
+    return backend_cpu.stream_wait(s, t, other);
+}
+
 static cuzk_status fault_stream_sync(struct stream *s, struct task *t)
 {
     TRY(count(t, "stream_sync"));
@@ -223,6 +229,8 @@ const struct backend backend_fault = {
     .open = fault_open,
     .buffer_take = fault_buffer_take,
     .stream_open = fault_stream_open,
+    .copies_open = fault_stream_open,
+    .stream_wait = fault_stream_wait,
     .stream_sync = fault_stream_sync,
     .upload = fault_upload,
     .download = fault_download,
