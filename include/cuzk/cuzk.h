@@ -86,7 +86,7 @@ typedef struct cuzk_context_options {
     unsigned device_index; /* of the backend's devices: cuzk_devices */
     uint64_t
         memory_bytes; /* cpu: most that one proof may take, 0: what the machine or its cgroup has.  cuda: of the card's
-                            * memory, taken at once for all keys and proofs; 0: all that is free but half a GiB */
+                            * memory, taken at once for all keys and proofs; 0: all that is free but one GiB */
 } cuzk_context_options;
 #define CUZK_CONTEXT_OPTIONS_INIT                   \
     {                                               \

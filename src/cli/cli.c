@@ -193,6 +193,16 @@ bool cli_context(cuzk_context **out, int *exit_code)
         options.device_index = (unsigned)cli.device;
         if (cli.backend == NULL) options.backend = "cuda";
     }
+    if (cli.device_mib != 0) {
+        if (options.backend == NULL || strcmp(options.backend, "cuda") != 0) {
+            struct task t;
+            task_init(&t);
+            (void)FAIL(&t, CUZK_INVALID_ARGUMENT, "--device-memory is for a card: name one with --device, or say --backend cuda");
+            *exit_code = cli_fail_task(&t);
+            return false;
+        }
+        options.memory_bytes = cli.device_mib << 20;
+    }
     if (cuzk_context_create(out, &options, &error) == CUZK_OK) return true;
     *exit_code = cli_fail(&error);
     return false;

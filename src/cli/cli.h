@@ -14,6 +14,7 @@ struct cli {
     const char *backend;  /* NULL: cpu, or cuda where a device is named */
     const char *key_mode; /* of --key-mode; NULL: not given */
     uint64_t device;      /* CLI_NO_DEVICE: none was named */
+    uint64_t device_mib;  /* of --device-memory; 0: not given */
 };
 extern struct cli cli;
 #define CLI_NO_DEVICE UINT64_MAX
@@ -35,8 +36,10 @@ extern struct cli cli;
       0,                                                                                         \
       "B",                                                                                       \
       "cpu (default) or cuda; never another than the one named" },                               \
+    { "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'" }, \
     {                                                                                            \
-        "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'" \
+        "--device-memory", OPTION_COUNT, &cli.device_mib, 256, 1 << 24, "MIB",                   \
+            "MiB of the card to take (default: all that is free but one GiB)"                    \
     }
 
 /* Row of the commands that prove, whose key may lie there in its derived form. */
@@ -91,7 +94,6 @@ int cmd_devices(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
-int cmd_interlock(int argc, char **argv);
 int cmd_interlock(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_vkey(int argc, char **argv);
