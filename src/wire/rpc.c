@@ -22,7 +22,7 @@
 #define ACCEPTS_POSTED    64
 #define STREAMS_MOST      1024  /* calls at once on one connection */
 #define KEEPALIVE_MS      60000 /* a dead peer is found after this and the next */
-#define KEEPALIVE_WAIT_MS 20000
+#define KEEPALIVE_WAIT_MS 60000 /* a client on a machine without a free CPU is not dead */
 #define TRIM_BYTES        (32 << 20)
 #define PING_LEAST_MS     10000 /* clients may ask for a sign of life this often */
 #define SURPLUS_LIFE_MS   1000  /* of a connection above the limit, whose calls are refused */

@@ -15,8 +15,8 @@ console.log(`        seed ${seed}, ${size}`)
 
 const quick = makeCircuit(cuzk, 'quick', 'bn254', 61)
 const other = makeCircuit(cuzk, 'other', 'bls12_381', 50)
-const long = makeCircuit(cuzk, 'long', 'bn254', 60, '--repeat', slow ? '1000' : '250') // short witness, long proof
-const longer = makeCircuit(cuzk, 'longer', 'bn254', 60, '--repeat', '2000')
+const long = makeCircuit(cuzk, 'long', 'bn254', 60, '--repeat', slow ? '1000' : sanitized ? '20' : '250') // short witness, long proof
+const longer = makeCircuit(cuzk, 'longer', 'bn254', 60, '--repeat', sanitized ? '500' : '2000')
 const checker = new Checker(checkerProgram)
 const memory = ['--memory', '4GiB']
 const say = text => console.log(`        ${text}`)
@@ -33,7 +33,7 @@ const right = async (circuit, result) => {
 }
 
 test('urgent work waits for one part at most in a flood, and the flood ends', async () => {
-  const flood = 200, interval = slow ? 5000 : 300
+  const flood = sanitized ? 40 : 200, interval = slow ? 5000 : 300
   const d = await new Daemon(cuzkd, [...long.flags, ...quick.flags, '--srs.preload', 'long,quick', ...memory, '--scheduler.ageing', '0s'], { env }).ready()
   await right(long, await prove(d.client, long))
   const circuit = slow ? long : quick
@@ -76,11 +76,11 @@ test('100 submits against a capacity of 10: ten accepted, ninety refused within 
     return { accepted: accepted.length, refused: rest.length, slowest: Math.max(...rest.map(o => o.ms)) }
   }
   const rounds = []
-  for (let i = 0; i < 5; i++) rounds.push(await round())
-  say(`of 100 submits ${rounds.map(r => r.accepted)} were accepted, ${rounds.map(r => r.refused)} refused, the slowest refusal after ${rounds.map(r => r.slowest.toFixed(1))} ms (five rounds)`)
+  for (let i = 0; i < (sanitized ? 3 : 5); i++) rounds.push(await round())
+  say(`of 100 submits ${rounds.map(r => r.accepted)} were accepted, ${rounds.map(r => r.refused)} refused, the slowest refusal after ${rounds.map(r => r.slowest.toFixed(1))} ms (${rounds.length} rounds)`)
   for (const r of rounds) assert.deepEqual([r.accepted, r.refused], [10, 90])
   // The client shares the CPUs with the proof that runs and with whatever else does: the median round counts.
-  assert.ok(rounds.map(r => r.slowest).sort((x, y) => x - y)[2] <= (sanitized ? 1000 : 50))
+  assert.ok(rounds.map(r => r.slowest).sort((x, y) => x - y)[sanitized ? 1 : 2] <= (sanitized ? 1000 : 50))
   clients.forEach(c => c.close())
   await d.stop()
 })
