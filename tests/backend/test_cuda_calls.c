@@ -109,7 +109,7 @@ static void hooks_count(void **state)
 }
 
 #if defined(CUZK_CUDA_EMULATED)
-enum { STREAMS = 3, POINTS = 40, LOG2 = 5, OPERATIONS = 1000 };
+enum { STREAMS = 3, POINTS = 30, LOG2 = 5, OPERATIONS = 1000 };
 static const uint64_t arena_bytes = (uint64_t)500 << 20;
 #else
 enum { STREAMS = 3, POINTS = 5000, LOG2 = 13, OPERATIONS = 1000 };
