@@ -11,7 +11,7 @@ import struct
 import sys
 
 WIDE, HIGH, LOW, LOAD_LOCAL, STORE_LOCAL = 0x25, 0x27, 0x24, 0x183, 0x187
-HOT = ("k_dif_strided", "k_dit_strided", "k_contiguous")
+HOT = ("k_dif_strided", "k_dit_strided", "k_contiguous", "k_affineILb0")
 LIMIT = 0.06  # IMAD.HI to IMAD.WIDE; 0.02 to 0.04 as built by nvcc 13.0, 0.22 to 0.58 where products are split
 
 

@@ -255,30 +255,36 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
 
 /* What one addition after another costs while most of the card waits (3 us), in additions that the whole card does meanwhile. */
 #define ADDITION_WAIT 2e4
+#define HOST_WAIT     70 /* of these for a window each to be doubled into place and added up on the host: 0.2 ms */
+
+static double cost_with_waits(const struct shape *s, uint64_t count)
+{
+    const double entries = (double)count * s->windows.count, load = s->shared ? entries / (double)s->bucket_count : (double)(count >> (s->windows.width - 1));
+    return entries + 4.2 * (double)s->bucket_count + ADDITION_WAIT * (load + 16 + 16 * s->reduction.levels + (s->shared ? 0 : HOST_WAIT));
+}
 
 cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
                                 uint64_t table_bytes)
 {
     struct msm_plan without;
+    struct shape s;
     TRY(cuda_msm_plan(&without, t, d, c, g, count));
+    shape_of(&s, d, c, g, count, without.window_count, (uint32_t)without.block_count, without.accumulation, false);
     TRY(plan_start(out, t, d, c, g, count));
     const size_t row_bytes = count * c->group[g]->aff_bytes;
-    double best = 0;
+    double best = cost_with_waits(&s, count);
     for (uint32_t windows = c->fr.bits / WINDOW_MAX; count && c->fr.bits / windows >= WINDOW_MIN; windows++) {
-        struct shape s;
         if (count * windows >= 1u << 30 || windows * row_bytes > table_bytes || windows * row_bytes + 32 * count > d->arena_bytes) break;
         shape_of(&s, d, c, g, count, windows, 1, out->accumulation, true);
         if (!fits(&s, d, d->arena_bytes - windows * row_bytes - 32 * count)) continue;
-        const double load = (double)count * windows / (double)s.bucket_count;
-        const double cost = (double)count * windows + 4.2 * (double)s.bucket_count + ADDITION_WAIT * (load + 16 + 8 * s.reduction.levels * 2);
-        if (best == 0 || cost < best) {
+        const double cost = cost_with_waits(&s, count);
+        if (cost < best) {
             best = cost;
             plan_take(out, &s, 1, (double)count * windows + 2 * (double)s.bucket_count);
             out->table_bytes = windows * row_bytes;
         }
     }
-    /* a table saves buckets and waiting, not additions: in the middle sizes it is worth its memory, in large ones it is not */
-    if (best == 0 || without.additions < out->additions) *out = without;
+    if (out->row_count < 2) *out = without;
     return CUZK_OK;
 }
 

@@ -194,19 +194,18 @@ static __device__ __forceinline__ void affine_step(uint8_t *buckets, uint8_t *pi
             fe_cmov(&run, &x, adds);
             if (ahead) then = inf ? AFFINE_PASS : equal ? AFFINE_GONE : next;
         }
-        if (!live) continue;
-        if (TASK * LANES == threadIdx.x) {
+        if (live && TASK * LANES == threadIdx.x) {
             if (more) {
                 a->entry[t] = then;
                 if (then == AFFINE_GONE) {
                     const struct msm_pair rest = { t, at };
                     a->late[atomicAdd(&s->counters[COUNTER_LATE], 1)] = rest;
                 }
-            } else if (!FIRST || range.a < range.b) {
+            } else {
                 a->entry[t] = AFFINE_GONE;
             }
         }
-        if (then == AFFINE_GONE && !late) { /* the sum so far */
+        if (live && then == AFFINE_GONE && !late) { /* the sum so far */
             struct xyzz sum;
             struct msm_pair unused;
             tile_read(&sum.x, tile);
@@ -215,6 +214,7 @@ static __device__ __forceinline__ void affine_step(uint8_t *buckets, uint8_t *pi
             fe_set_one(&sum.zzz);
             xyzz_write(task_of(&unused, buckets, piece_sums, s, t), &sum);
         }
+        __syncwarp(); /* lanes that were in rare branches are back */
     }
     tile_write(run_at(a->runs[set], g), &run);
 }
