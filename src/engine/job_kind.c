@@ -15,10 +15,12 @@ const struct job_kind *job_kind_by_name(const char *name)
     return NULL;
 }
 
-void kind_chosen(struct circuit *c, const struct task *t, const struct groth16_key *key, const struct error *refused)
+void kind_chosen(struct circuit *c, const struct task *t, const struct groth16_key *key,
+                 const struct error *refused)
 {
     if (refused->status != CUZK_OK)
-        log_warn(t, "circuit %s: the derived key is not used: %s (%s)", c->name, refused->text, refused->path);
+        log_warn(t, "circuit %s: the derived key is not used: %s (%s)", c->name, refused->text,
+                 refused->path);
     log_info(t, "circuit %s: key in its form %s", c->name, groth16_h_mode_name(key->h_mode));
     c->key_mode = key->h_mode == H_LAGRANGE_4 ? KEY_MODE_DERIVED : KEY_MODE_ORIGINAL;
 }
@@ -50,7 +52,8 @@ cuzk_status kind_check_grant(struct task *t, const struct groth16_plan *plan, ui
 
     for (int i = BYTES_DEVICE; i < BYTES_KINDS; i++) device += granted->of[i];
     if (host <= granted->of[BYTES_HEAP] && (on_host || plan->block_bytes <= device)) return CUZK_OK;
-    return FAIL(t, CUZK_INTERNAL, "the plan takes %llu bytes of heap and %zu of a device; %llu and %llu are granted",
+    return FAIL(t, CUZK_INTERNAL,
+                "the plan takes %llu bytes of heap and %zu of a device; %llu and %llu are granted",
                 (unsigned long long)host, on_host ? (size_t)0 : plan->block_bytes,
                 (unsigned long long)granted->of[BYTES_HEAP], (unsigned long long)device);
 }

@@ -17,7 +17,8 @@
 struct circuit {
     char *name, *key_path, *r1cs_path; /* r1cs_path NULL: none */
     const struct job_kind *kind;
-    enum groth16_key_mode key_mode; /* as configured; after measure the form that was found: the plan is of that one */
+    enum groth16_key_mode
+        key_mode; /* as configured; after measure the form that was found: the plan is of that one */
     bool preload, optional;
     struct bytes key_bytes;       /* that the loaded key takes, at most */
     struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
@@ -54,7 +55,8 @@ struct part_output {
 void part_output_free(struct part_output *o); /* legal on a zeroed one */
 
 /** Says in the log which form of its key a circuit proves with, and why another is not used, and keeps the choice for load. */
-void kind_chosen(struct circuit *c, const struct task *t, const struct groth16_key *key, const struct error *refused);
+void kind_chosen(struct circuit *c, const struct task *t, const struct groth16_key *key,
+                 const struct error *refused);
 
 /** The tables of the device that proofs on key use. */
 void kind_table(struct circuit *c, const struct groth16_key *key);

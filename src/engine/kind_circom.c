@@ -20,7 +20,8 @@ struct circom_key {
 /* The heap, and the file's pages where the points are used in place: a proof touches them all. */
 static uint64_t key_bytes(const struct groth16_key *key)
 {
-    return key->heap_bytes + (key->decoded[QUERY_A] == NULL ? key->file.bytes.size : 0) + key->derived_file.bytes.size;
+    return key->heap_bytes + (key->decoded[QUERY_A] == NULL ? key->file.bytes.size : 0) +
+           key->derived_file.bytes.size;
 }
 
 static cuzk_status circom_measure(struct task *t, struct circuit *c, const struct place *place)

@@ -51,8 +51,8 @@ struct groth16_key {
     struct mapfile file, r1cs; /* r1cs.bytes.data NULL: not given */
     struct zkey zkey;          /* views of file, of the layout that it has */
     struct filparams params;
-    struct r1cs_file circuit;      /* if r1cs was given */
-    struct mapfile derived_file;   /* if proofs use a derived key: groth16/key_derived.h */
+    struct r1cs_file circuit;    /* if r1cs was given */
+    struct mapfile derived_file; /* if proofs use a derived key: groth16/key_derived.h */
     struct derived_file derived;
     uint8_t *decoded[QUERY_COUNT]; /* bellman: what point[] views */
     uint64_t heap_bytes;

@@ -56,6 +56,50 @@ static unsigned extension_index(const toy_fp2_t *a) { return base_index(&a->c0) 
 #include "curve/encode.inc.h"
 #include "exhaustive/exhaust_group.inc.h"
 
+#undef FE
+#undef PT
+#undef PT_UPPER
+#define FE       toy_fp
+#define PT       toy_g1
+#define PT_UPPER TOY_G1
+#include "curve/glv.inc.h"
+#undef FE
+#undef PT
+#undef PT_UPPER
+
+/* Every point times every scalar by the endomorphism, and every butterfly. */
+static void endomorphism(void **state)
+{
+    const struct glv_lattice lattice = TOY_G1_GLV;
+    toy_g1_aff generator, point[13];
+    toy_g1_jac sum, expected, difference, term;
+    struct glv_scalar split;
+
+    (void)state;
+    toy_g1_aff_generator(&generator);
+    for (uint64_t i = 0; i < 13; i++) {
+        toy_g1_jac_from_aff(&sum, &generator);
+        toy_g1_jac_mul_u64(&sum, &sum, i);
+        toy_g1_jac_to_aff(&point[i], &sum);
+    }
+    for (uint64_t k = 0; k < 13; k++) {
+        const uint64_t words[4] = { k, 0, 0, 0 };
+        glv_split(&split, &lattice, words);
+        for (uint64_t i = 0; i < 13; i++) {
+            toy_g1_glv_mul(&sum, &point[i], &split);
+            toy_g1_jac_from_aff(&expected, &point[i * k % 13]);
+            assert_true(toy_g1_jac_eq(&sum, &expected));
+            for (uint64_t u = 0; u < 13; u++) {
+                toy_g1_glv_butterfly(&sum, &difference, &point[u], &point[i], k == 1 ? NULL : &split);
+                toy_g1_jac_from_aff(&term, &point[(u + i * k) % 13]);
+                assert_true(toy_g1_jac_eq(&sum, &term));
+                toy_g1_jac_from_aff(&term, &point[(u + 13 * 13 - i * k) % 13]);
+                assert_true(toy_g1_jac_eq(&difference, &term));
+            }
+        }
+    }
+}
+
 /* psi maps the twist to itself, respects addition, and multiplies the subgroup by p. */
 static void psi(void **state)
 {
@@ -91,7 +135,7 @@ int main(void)
         cmocka_unit_test(toy_g1_exhaust_pairs),   cmocka_unit_test(toy_g1_exhaust_singles),   cmocka_unit_test(toy_g1_exhaust_scalars),
         cmocka_unit_test(toy_g1_exhaust_batches), cmocka_unit_test(toy_g1_exhaust_encodings), cmocka_unit_test(toy_g2_exhaust_pairs),
         cmocka_unit_test(toy_g2_exhaust_singles), cmocka_unit_test(toy_g2_exhaust_scalars),   cmocka_unit_test(toy_g2_exhaust_batches),
-        cmocka_unit_test(toy_g2_exhaust_encodings), cmocka_unit_test(psi),
+        cmocka_unit_test(toy_g2_exhaust_encodings), cmocka_unit_test(endomorphism), cmocka_unit_test(psi),
     };
     return cmocka_run_group_tests_name("toy_group", tests, setup, NULL);
 }
