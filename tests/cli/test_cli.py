@@ -143,6 +143,36 @@ def proves_and_verifies_on_both_curves():
 
 
 @case
+def derived_keys_are_made_found_and_named():
+    for curve in R:
+        f = fixture(curve)
+        d = WORK / f"derived-{curve}"
+        d.mkdir()
+        key, proof, public = d / "k.zkey", d / "p.json", d / "u.json"
+        shutil.copy(f.key, key)
+        expect(2, "key", "derive", key, has="--r1cs")
+        expect(0, "prove", key, f.wtns, proof, public, has="original, 6 transforms")
+        expect(0, "key", "derive", key, "--r1cs", f.r1cs, has="made and checked")
+        check(stat.S_IMODE(os.stat(f"{key}.derived").st_mode) == 0o600, "a derived key that others may read")
+        expect(0, "inspect", f"{key}.derived", has=["derived proving key", "delta-ic"])
+        expect(0, "prove", key, f.wtns, proof, public, has="derived, 4 transforms")
+        expect(0, "verify", f.vk, public, proof, has="valid")
+        expect(0, "prove", key, f.wtns, proof, public, "--key-mode", "original", has="original, 6 transforms")
+        expect(0, "check", key, has="sound")
+        with open(f"{key}.derived", "r+b") as file:
+            file.seek(5000)
+            byte = file.read(1)
+            file.seek(5000)
+            file.write(bytes([byte[0] ^ 1]))
+        expect(0, "prove", key, f.wtns, proof, public, has=["is not used", "original, 6 transforms"])
+        p = run("prove", key, f.wtns, proof, public, "--key-mode", "derived")
+        check(p.returncode != 0 and "digest" in p.text, f"a damaged derived key: {p.text}")
+        expect(2, "prove", key, f.wtns, "--key-mode", "fast", has="auto, original or derived")
+        expect(0, "setup", "--dev", "--derived", f.r1cs, d / "own.zkey")
+        expect(0, "prove", d / "own.zkey", f.wtns, proof, public, has="derived, 4 transforms")
+
+
+@case
 def snarkjs_spellings_work():
     f = fixture()
     d = WORK / "spell"
