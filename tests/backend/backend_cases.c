@@ -1175,39 +1175,50 @@ static void split_check(const struct sum *s, const struct backend *b, unsigned b
     free(gather);
 }
 
+/* To which taking apart costs nothing. */
+static struct backend eager_backend(void)
+{
+    struct backend b = *f.b;
+    b.value_cost = 1;
+    b.call_cost = -1e18;
+    return b;
+}
+
 static void body_split(struct sum *s)
 {
-    struct backend eager = *f.b; /* to which taking apart costs nothing */
-    eager.value_cost = 1;
-    eager.call_cost = -1e18;
+    const struct backend eager = eager_backend();
     for (size_t i = 0; i < s->n; i += 5) set_infinity(s, i);
     split_check(s, &eager, 1, 13, s->n - 1, false, CUZK_OK);
-    split_check(s, &eager, 2, 128, s->n - 1, true, CUZK_OK);
+    split_check(s, &eager, 1, 128, s->n - 1, true, CUZK_OK);
     split_check(s, &eager, 3, 0, 0, false, CUZK_OK); /* nothing but bits, and no room for more */
-    split_check(s, &eager, 2, 26, s->n, true, CUZK_OK);
-    split_check(s, f.b, 2, 26, s->n / 5, false, CUZK_OK);
+    split_check(s, f.b, 1, 26, s->n / 5, false, CUZK_OK);
+}
+
+/* Sums for many witnesses at once, and refusals. */
+static void body_split_batch(struct sum *s)
+{
+    const struct backend eager = eager_backend();
+    struct split_plan plan;
+    split_check(s, &eager, 9, 20, s->n - 1, false, CUZK_OK);
+    split_check(s, &eager, BIT_SUM_MAX, 20, s->n - 1, true, CUZK_OK);
+    split_check(s, &eager, 2, 26, s->n, true, CUZK_OK); /* room for all: plain sums */
     split_check(s, &eager, 2, 250, s->n / 8, false, CUZK_TOO_LARGE);
+    assert_int_equal(split_msm_plan(&plan, &f.t, f.b, f.d, s->c, s->g, s->n, 0, 1), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
+    assert_int_equal(split_msm_plan(&plan, &f.t, f.b, f.d, s->c, s->g, s->n, BIT_SUM_MAX + 1, 1), CUZK_INVALID_ARGUMENT);
+    task_init(&f.t);
 }
 
 static void split_sums(void **state)
 {
     struct sum s;
-    struct split_plan plan;
-    struct backend eager = *f.b;
     (void)state;
-    for_each_sum(333, body_split);
-    sum_init(&s, &curve_bls12_381, GROUP_G1, 5000);
+    for_each_sum(90, body_split);
+    sum_init(&s, &curve_bls12_381, GROUP_G1, 3000);
     body_split(&s);
     sum_fini(&s);
-    eager.value_cost = 1;
-    eager.call_cost = -1e18;
-    sum_init(&s, &curve_bn254, GROUP_G1, 300);
-    for (unsigned batch = 7; batch <= BIT_SUM_MAX; batch += 3) split_check(&s, &eager, batch, 20, 290, false, CUZK_OK);
-    split_check(&s, f.b, BIT_SUM_MAX, 20, 300, true, CUZK_OK); /* plain sums */
-    assert_int_equal(split_msm_plan(&plan, &f.t, f.b, f.d, s.c, s.g, 10, 0, 1), CUZK_INVALID_ARGUMENT);
-    task_init(&f.t);
-    assert_int_equal(split_msm_plan(&plan, &f.t, f.b, f.d, s.c, s.g, 10, BIT_SUM_MAX + 1, 1), CUZK_INVALID_ARGUMENT);
-    task_init(&f.t);
+    sum_init(&s, &curve_bn254, GROUP_G1, 60);
+    body_split_batch(&s);
     sum_fini(&s);
 }
 
