@@ -7,6 +7,6 @@
 #include "backend/cuda/fe_device.inc.h"
 
 #define BETA             BLS12_381_G1_BETA
-#define GROUP_NTT_BLOCKS 3
+#define GROUP_NTT_BLOCKS 2
 #define GROUP_NTT(name)  group_ntt_bls12_381_##name
 #include "backend/cuda/group_ntt_points.inc.cuh"
