@@ -484,6 +484,10 @@ def devices_are_listed_and_never_replaced():
     cards = sum(d["backend"] == "cuda" for d in found["devices"])
     code = 3 if found["targets"]["cuda"] is None else 6
     expect(code, "prove", "--device", str(cards), f.key, f.wtns, proof, public)
+    expect(code, "prove", "--device", str(cards), "--device-memory", "1024", f.key, f.wtns, proof, public)
+    for words in ([], ["--backend", "cpu"]):
+        expect(2, "prove", *words, "--device-memory", "1024", f.key, f.wtns, proof, public, has="--device-memory is for a card")
+    expect(2, "prove", "--device", "0", "--device-memory", "1", f.key, f.wtns, proof, public, has="--device-memory")
     check(not proof.exists(), "a proof was made by another device than the one named")
     timed = json.loads(expect(0, "bench", "--runs", "1", "--at-once", "2", "--json", f.key, f.wtns).stdout)
     check(timed["at_once"] == 2 and timed["proofs_per_second"] > 0, f"bench: {timed}")
