@@ -243,7 +243,7 @@ static cuzk_status create(struct image_flat *f, struct task *t, uint32_t *next)
 
 cuzk_status image_flat_create(struct image_flat *out, struct task *t, const struct circuit_image *m)
 {
-    uint32_t *next = malloc(m->template_count * sizeof *next);
+    uint32_t *next = calloc(m->template_count, sizeof *next);
     memset(out, 0, sizeof *out);
     out->image = m;
     out->templates = calloc(m->template_count, sizeof *out->templates);

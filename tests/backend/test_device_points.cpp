@@ -28,7 +28,7 @@ extern "C" {
 #define MSM_ACC_BLOCKS 4
 #define MSM_REDUCE_BLOCKS 3
 #define MSM_AFFINE_BLOCKS 4
-#define MSM(name) msm_bn254_g1_##name
+#define MSM(name) under_test_##name
 #include "backend/cuda/msm_curve.inc.cuh"
 
 static struct prng rng;

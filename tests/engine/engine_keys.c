@@ -24,8 +24,10 @@ void test_keys_open(struct test_keys *k, uint32_t constraints)
         temp_folder_path(key->key_path, &k->proving.folder, file);
         snprintf(file, sizeof file, "%s.r1cs", key->name);
         temp_folder_path(key->r1cs_path, &k->proving.folder, file);
-        k->circuit[i] = (struct engine_circuit){ key->name, &kind_circom, key->key_path,
-                                                 i == 2 ? key->r1cs_path : NULL, false };
+        k->circuit[i] = (struct engine_circuit){ .name = key->name,
+                                                 .kind = &kind_circom,
+                                                 .key_path = key->key_path,
+                                                 .r1cs_path = i == 2 ? key->r1cs_path : NULL };
     }
 }
 

@@ -136,7 +136,7 @@ static const struct job_kind kind_parts = {
     .verify = parts_verify,
     .assemble = parts_assemble,
 };
-static const struct engine_circuit circuit = { "parts-10", &kind_parts, "no file", NULL, true };
+static const struct engine_circuit circuit = { .name = "parts-10", .kind = &kind_parts, .key_path = "no file", .preload = true };
 
 /* -- the tests ---------------------------------------------------------------------------------------------------------- */
 
