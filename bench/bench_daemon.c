@@ -1,8 +1,9 @@
 /* What the daemon adds to a proof: the same proofs by cuzk_prove here and by Prove through a running cuzkd, in turn.
  *
- *     bench_daemon ADDRESS CIRCUIT KEY.zkey WITNESS.wtns ROUNDS THREADS PID
+ *     bench_daemon ADDRESS CIRCUIT KEY.zkey WITNESS.wtns ROUNDS THREADS PID [NAME]
  *
- * The daemon (process PID) serves KEY as CIRCUIT, with as many threads (0: all).  Both have the key resident and verify each proof.
+ * The daemon (process PID) serves KEY as CIRCUIT, with as many threads (0: all).  With NAME, what WITNESS.wtns is called in the daemon's
+ * witness_folder, the name is sent instead of the bytes.  Both have the key resident and verify each proof.
  * Printed: the medians, the median of the differences of neighbours, and the daemon's own times for the parts of its way; and the same of
  * CPU time (of daemon and client together), which other work on the machine does not change. */
 #include "cuzk/cuzk.h"
@@ -96,7 +97,8 @@ static size_t pack(const void *message, uint8_t *out)
     return cuzk__v1__prove_request__pack((const Cuzk__V1__ProveRequest *)message, out);
 }
 
-static struct times daemon_prove(struct rpc_client *client, const char *circuit, struct span wtns)
+static struct times daemon_prove(struct rpc_client *client, const char *circuit, struct span wtns,
+                                 const char *name)
 {
     const uint64_t start_ns = clock_now_ns();
     Cuzk__V1__SubmitProofRequest submit = CUZK__V1__SUBMIT_PROOF_REQUEST__INIT;
@@ -108,8 +110,12 @@ static struct times daemon_prove(struct rpc_client *client, const char *circuit,
     int code;
 
     submit.circuit = (char *)(uintptr_t)circuit;
-    submit.witness.data = (uint8_t *)(uintptr_t)wtns.data;
-    submit.witness.len = wtns.size;
+    if (name != NULL) {
+        submit.witness_file = (char *)(uintptr_t)name;
+    } else {
+        submit.witness.data = (uint8_t *)(uintptr_t)wtns.data;
+        submit.witness.len = wtns.size;
+    }
     request.submit = &submit;
     task_init(&task);
     if (rpc_client_call(client, &task, &answer, &answer_bytes, &code, "/cuzk.v1.ProvingEngine/Prove", pack,
@@ -132,6 +138,7 @@ int main(int argc, char **argv)
 {
     static double direct[ROUNDS_MOST], daemon[ROUNDS_MOST], more[ROUNDS_MOST], inside[ROUNDS_MOST], prove[ROUNDS_MOST],
         direct_cpu[ROUNDS_MOST], daemon_cpu[ROUNDS_MOST];
+    const char *const name = argc > 8 ? argv[8] : NULL;
     const size_t rounds = argc > 5 ? (size_t)strtoul(argv[5], NULL, 10) : 0;
     clockid_t other;
     struct rpc_client *client = NULL;
@@ -139,7 +146,7 @@ int main(int argc, char **argv)
     struct direct d = { 0 };
     struct task t;
 
-    if (argc != 8 || rounds < 1 || rounds > ROUNDS_MOST ||
+    if (argc < 8 || argc > 9 || rounds < 1 || rounds > ROUNDS_MOST ||
         clock_getcpuclockid((pid_t)strtoul(argv[7], NULL, 10), &other) != 0) {
         fprintf(stderr, "usage: bench_daemon ADDRESS CIRCUIT KEY.zkey WITNESS.wtns ROUNDS THREADS PID\n");
         return 2;
@@ -151,7 +158,7 @@ int main(int argc, char **argv)
     direct_open(&d, argv[3], (unsigned)strtoul(argv[6], NULL, 10));
     for (int i = 0; i < 2; i++) { /* both load what they keep */
         direct_prove(&d, wtns.bytes);
-        daemon_prove(client, argv[2], wtns.bytes);
+        daemon_prove(client, argv[2], wtns.bytes, name);
     }
     for (size_t i = 0; i < rounds; i++) {
         struct times s = { 0 };
@@ -161,7 +168,7 @@ int main(int argc, char **argv)
                 direct[i] = direct_prove(&d, wtns.bytes);
                 direct_cpu[i] = cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - own;
             } else {
-                s = daemon_prove(client, argv[2], wtns.bytes);
+                s = daemon_prove(client, argv[2], wtns.bytes, name);
                 daemon_cpu[i] = cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - own + cpu_ms(other) - its;
             }
         }
@@ -170,10 +177,10 @@ int main(int argc, char **argv)
         prove[i] = s.prove;
         more[i] = daemon[i] - direct[i];
     }
-    printf("{\"bench\":\"daemon\",\"rounds\":%zu,\"witness_bytes\":%zu,\"direct_ms\":%.2f,\"daemon_ms\":%.2f,"
+    printf("{\"bench\":\"daemon\",\"rounds\":%zu,\"witness\":\"%s\",\"witness_bytes\":%zu,\"direct_ms\":%.2f,\"daemon_ms\":%.2f,"
            "\"median_difference_ms\":%.2f,\"daemon_job_ms\":%.0f,\"daemon_part_ms\":%.0f,"
            "\"direct_cpu_ms\":%.2f,\"daemon_cpu_ms\":%.2f}\n",
-           rounds, wtns.bytes.size, median(direct, rounds), median(daemon, rounds), median(more, rounds),
+           rounds, name != NULL ? "by name" : "sent", wtns.bytes.size, median(direct, rounds), median(daemon, rounds), median(more, rounds),
            median(inside, rounds), median(prove, rounds), median(direct_cpu, rounds), median(daemon_cpu, rounds));
     cuzk_key_close(d.key);
     cuzk_context_destroy(d.context);

@@ -23,19 +23,21 @@ enum interlock_protocol {
 };
 
 struct interlock_options {
-    unsigned device;          /* its index */
-    unsigned lanes;           /* 1 .. INTERLOCK_LANES_MAX */
-    unsigned partitions;      /* of all lanes together, at least one a lane */
-    uint64_t memory_bytes;    /* device memory that a protocol may use; what the card has beyond is held as ballast.  0: all that is free */
+    unsigned device;     /* its index */
+    unsigned lanes;      /* 1 .. INTERLOCK_LANES_MAX */
+    unsigned partitions; /* of all lanes together, at least one a lane */
+    uint64_t
+        memory_bytes; /* device memory that a protocol may use; what the card has beyond is held as ballast.  0: all that is free */
     uint64_t partition_bytes; /* of a, b and c together */
     double compute_ms;        /* of one partition's kernels, alone on the device */
 };
 enum { INTERLOCK_LANES_MAX = 16 };
 
 struct interlock_result {
-    double seconds;            /* from the first lane's start to the last result */
+    double seconds; /* from the first lane's start to the last result */
     double partitions_per_second;
-    double idle_share;         /* of the time from the first kernel's start to the last one's end: no partition computing */
+    double
+        idle_share; /* of the time from the first kernel's start to the last one's end: no partition computing */
     double memory_wait_ms;     /* a partition's mean wait for the memory lock, or for its lease */
     double compute_wait_ms;    /* a partition's mean wait for the compute lock */
     unsigned no_memory;        /* allocations that failed */
@@ -58,10 +60,12 @@ struct interlock_call {
  * Errors  CUZK_INVALID_ARGUMENT, CUZK_TOO_LARGE (a partition does not fit in memory_bytes: both are named), CUZK_NO_MEMORY (host), CUZK_DEVICE_LOST.
  * Cost    partitions x (upload + compute_ms) a protocol. */
 typedef cuzk_status interlock_run(struct task *t, const struct interlock_options *o, unsigned protocols,
-                                  void (*done)(void *context, enum interlock_protocol protocol, const struct interlock_result *result),
+                                  void (*done)(void *context, enum interlock_protocol protocol,
+                                               const struct interlock_result *result),
                                   void *context);
 /** The table of calls: which wait for a running kernel, which hold up other threads' launches. */
-typedef cuzk_status interlock_calls(struct task *t, unsigned device, void (*call)(void *context, const struct interlock_call *call),
+typedef cuzk_status interlock_calls(struct task *t, unsigned device,
+                                    void (*call)(void *context, const struct interlock_call *call),
                                     void *context);
 
 #endif

@@ -234,15 +234,29 @@ static cuzk_status take_input(struct task *t, Cuzk__V1__SubmitProofRequest *q, c
     return CUZK_OK;
 }
 
+static cuzk_status name_input(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *circuit,
+                              const char *name)
+{
+    if (is_porep(circuit))
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "--by-name is for circom jobs; a PoRep job's INPUT is sent");
+    q->circuit = (char *)(uintptr_t)circuit;
+    q->witness_file = (char *)(uintptr_t)name;
+    return CUZK_OK;
+}
+
 static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *circuit,
-                          const char *input_path, const struct porep_arguments *porep, bool wait,
-                          const char *proof_path, const char *public_path)
+                          const char *input_path, bool by_name, const struct porep_arguments *porep,
+                          bool wait, const char *proof_path, const char *public_path)
 {
     struct mapfile input = { 0 };
     ProtobufCMessage *answer = NULL;
     cuzk_status status;
-    TRY_GOTO(out, mapfile_open(&input, t, input_path));
-    TRY_GOTO(out, take_input(t, q, circuit, &input, porep));
+    if (by_name) {
+        TRY_GOTO(out, name_input(t, q, circuit, input_path));
+    } else {
+        TRY_GOTO(out, mapfile_open(&input, t, input_path));
+        TRY_GOTO(out, take_input(t, q, circuit, &input, porep));
+    }
     TRY_GOTO(out,
              client_call(t, &answer, "SubmitProof", &q->base, &cuzk__v1__submit_proof_response__descriptor));
     const Cuzk__V1__SubmitProofResponse *r = (const void *)answer;
@@ -264,11 +278,13 @@ int cmd_submit(int argc, char **argv)
 {
     const char *circuit = NULL, *input = NULL, *proof = NULL, *public_inputs = NULL, *priority = "normal",
                *request_id = "";
-    bool wait = false, durable = false;
+    bool wait = false, durable = false, by_name = false;
     uint64_t deadline_ms = 0;
     struct porep_arguments porep = { NOT_GIVEN, NOT_GIVEN };
     const struct option_row options[] = {
         { "--wait", OPTION_FLAG, &wait, 0, 0, NULL, "wait for the end" },
+        { "--by-name", OPTION_FLAG, &by_name, 0, 0, NULL,
+          "INPUT is a file's name within the daemon's [jobs] witness_folder, and is not sent" },
         { "--miner", OPTION_COUNT, &porep.miner, 0, NOT_GIVEN - 1, "N",
           "PoRep: the miner's actor id, if the file does not say it" },
         { "--sector", OPTION_COUNT, &porep.sector, 0, NOT_GIVEN - 1, "N",
@@ -305,7 +321,7 @@ int cmd_submit(int argc, char **argv)
         status = FAIL(&t, CUZK_INVALID_ARGUMENT,
                       "a PoRep job gives no PUBLIC: cuzk porep inspect --public writes them");
     if (status == CUZK_OK)
-        status = submit(&t, &q, circuit, input, &porep, wait || proof, proof, public_inputs);
+        status = submit(&t, &q, circuit, input, by_name, &porep, wait || proof, proof, public_inputs);
     return client_end(&t, status);
 }
 

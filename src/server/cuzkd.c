@@ -299,6 +299,8 @@ static cuzk_status serve(struct task *t, const struct config *c, const sigset_t 
     cuzk_status status;
     TRY_GOTO(out, open_engine(&engine, t, c));
     TRY_GOTO(out, service_create(&service, t, engine));
+    if (c->texts[CONFIG_WITNESSES][0])
+        TRY_GOTO(out, service_take_files(service, t, c->texts[CONFIG_WITNESSES], c->numbers[CONFIG_MESSAGE]));
     TRY_GOTO(out, rpc_server_open(&server, t, &options, service_methods, service_method_count, service));
     TRY_GOTO(out, listen_everywhere(server, t, c));
     TRY_GOTO(out, rpc_server_start(server, t));

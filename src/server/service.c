@@ -1,5 +1,6 @@
 /* The methods of cuzkd: their table, and the way to the engine. */
 #include "server/service.h"
+#include "server/witness_folder.h"
 #include "base/status.h"
 #include "server/reflection.h"
 #include "cuzk/v1/proving.pb-c.h"
@@ -17,6 +18,7 @@ struct service {
     bool detached;
     atomic_bool draining;
     struct health health;
+    struct witness_folder files;
 };
 
 cuzk_status service_create(struct service **out, struct task *t, struct engine *engine)
@@ -27,6 +29,7 @@ cuzk_status service_create(struct service **out, struct task *t, struct engine *
     pthread_rwlock_init(&s->lock, NULL);
     atomic_init(&s->draining, false);
     health_init(&s->health);
+    witness_folder_init(&s->files);
     *out = s;
     return CUZK_OK;
 }
@@ -35,9 +38,17 @@ void service_destroy(struct service *s)
 {
     if (!s) return;
     health_fini(&s->health);
+    witness_folder_close(&s->files);
     pthread_rwlock_destroy(&s->lock);
     free(s);
 }
+
+cuzk_status service_take_files(struct service *s, struct task *t, const char *folder, uint64_t most_bytes)
+{
+    return witness_folder_open(&s->files, t, folder, most_bytes);
+}
+
+const struct witness_folder *service_files(const struct service *s) { return &s->files; }
 
 void service_drain(struct service *s)
 {

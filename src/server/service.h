@@ -12,6 +12,11 @@ struct service;
 cuzk_status service_create(struct service **out, struct task *t, struct engine *engine) MUST_CHECK;
 void service_destroy(struct service *s); /* NULL is legal; no call may be left */
 
+/** Circom jobs may name a file of this folder instead of sending a witness; before the first call.
+ * In      most_bytes  the largest file that is taken
+ * Errors  those of witness_folder_open */
+cuzk_status service_take_files(struct service *s, struct task *t, const char *folder, uint64_t most_bytes) MUST_CHECK;
+
 /* The table for rpc_server_open, with the service as its context. */
 extern const struct rpc_method service_methods[];
 extern const size_t service_method_count;
@@ -28,6 +33,7 @@ struct engine *service_enter(struct service *s, struct rpc_call *call);
 void service_leave(struct service *s);
 bool service_is_draining(struct service *s);
 struct health *service_health(struct service *s);
+const struct witness_folder *service_files(const struct service *s);
 
 /** The call's whole message, unpacked; NULL: it is not one, and the call has been finished.  Free it with protobuf_c_message_free_unpacked. */
 ProtobufCMessage *service_read(struct rpc_call *call, const ProtobufCMessageDescriptor *descriptor);

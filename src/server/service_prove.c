@@ -3,6 +3,7 @@
  * A Prove is a submit that is told twice: of the acceptance, and of the end.  A client that goes away leaves the wait; whether that
  * cancels the job is the engine's option. */
 #include "server/service.h"
+#include "server/witness_folder.h"
 #include "base/bytes.h"
 #include "base/status.h"
 #include "wire/submit_decode.h"
@@ -81,14 +82,19 @@ static cuzk_status check_enums(struct task *t, const struct submit *s)
 }
 
 /* Takes the payload out of s. */
-static cuzk_status make_circom(struct task *t, struct engine_request *r, struct submit *s)
+static cuzk_status make_circom(struct task *t, struct engine_request *r, struct submit *s,
+                               const struct witness_folder *files)
 {
     if (!s->circuit[0])
         return fail_field(t, "proof_kind", "the request names neither a proof_kind nor a circuit");
-    if (!s->witness)
-        return fail_field(t, "witness", "the field witness is missing: the bytes of a .wtns file");
     if (s->vanilla_proof)
         return fail_field(t, "vanilla_proof", "a circom job has a witness, and no vanilla_proof");
+    if (s->witness && s->witness_file[0])
+        return fail_field(t, "witness_file", "a job has a witness or the name of its file, not both");
+    if (s->witness_file[0])
+        TRY(witness_folder_read(files, t, s->witness_file, &s->witness, &s->witness_bytes));
+    if (!s->witness)
+        return fail_field(t, "witness", "the field witness is missing: the bytes of a .wtns file");
     r->circuit = s->circuit;
     r->payload = s->witness;
     r->payload_bytes = (size_t)s->witness_bytes;
@@ -102,9 +108,9 @@ static cuzk_status make_filecoin(struct task *t, struct engine_request *r, struc
     const char *kind = filecoin[s->proof_kind].kind, *wire_name = filecoin[s->proof_kind].wire_name;
     if (!job_kind_by_name(kind))
         return FAIL(t, CUZK_UNSUPPORTED, "this build of cuzkd cannot prove %s", wire_name);
-    if (s->circuit[0] || s->witness)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "circuit and witness belong to circom jobs, not to %s",
-                    wire_name);
+    if (s->circuit[0] || s->witness || s->witness_file[0])
+        return FAIL(t, CUZK_INVALID_ARGUMENT,
+                    "circuit, witness and witness_file belong to circom jobs, not to %s", wire_name);
     if (!s->vanilla_proof) return fail_field(t, "vanilla_proof", "the field vanilla_proof is missing");
     if (s->vanilla_proof_count != 0)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "a job of kind %s takes vanilla_proof, not vanilla_proofs",
@@ -145,7 +151,8 @@ static void submit(struct rpc_call *call, struct service *service, bool in_prove
     rpc_message_drop(call);
     if (status == CUZK_OK) status = check_enums(&t, &s);
     if (status == CUZK_OK)
-        status = s.proof_kind ? make_filecoin(&t, &r, &s, parameters) : make_circom(&t, &r, &s);
+        status = s.proof_kind ? make_filecoin(&t, &r, &s, parameters)
+                              : make_circom(&t, &r, &s, service_files(service));
     if (status == CUZK_OK) {
         r.request_id = s.request_id;
         r.priority = (enum job_priority)s.priority;

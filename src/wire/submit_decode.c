@@ -37,6 +37,7 @@ static const struct field fields[] = {
     { 51, FIELD_PAYLOAD, "witness", AT(witness), AT(witness_bytes) },
     { 52, FIELD_U64, "deadline_ms", AT(deadline_ms), 0 },
     { 53, FIELD_U32, "durable", AT(durable), 0 },
+    { 54, FIELD_TEXT, "witness_file", AT(witness_file), SUBMIT_FILE_BYTES },
 };
 
 static cuzk_status fail_field(struct task *t, const struct field *f, const char *what, uint64_t number)

@@ -6,11 +6,12 @@
 
 #define SUBMIT_REQUEST_ID_BYTES 256 /* with NUL */
 #define SUBMIT_CIRCUIT_BYTES    64
+#define SUBMIT_FILE_BYTES       1024
 #define SUBMIT_HASH_BYTES       32
 
 /* The fields of proto/cuzk/v1/proving.proto; what was absent is zero. */
 struct submit {
-    char request_id[SUBMIT_REQUEST_ID_BYTES], circuit[SUBMIT_CIRCUIT_BYTES];
+    char request_id[SUBMIT_REQUEST_ID_BYTES], circuit[SUBMIT_CIRCUIT_BYTES], witness_file[SUBMIT_FILE_BYTES];
     uint32_t proof_kind, priority, partition_index, durable;
     uint64_t sector_size, registered_proof, sector_number, miner_id, deadline_ms;
     uint8_t randomness[SUBMIT_HASH_BYTES], comm_r_old[SUBMIT_HASH_BYTES], comm_r_new[SUBMIT_HASH_BYTES],

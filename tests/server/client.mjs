@@ -31,7 +31,7 @@ message SubmitProofRequest {
   bytes vanilla_proof = 10; repeated bytes vanilla_proofs = 11;
   uint64 sector_number = 20; uint64 miner_id = 21; bytes randomness = 22; uint32 partition_index = 23;
   bytes comm_r_old = 30; bytes comm_r_new = 31; bytes comm_d_new = 32;
-  string circuit = 50; bytes witness = 51; uint64 deadline_ms = 52; uint32 durable = 53;
+  string circuit = 50; bytes witness = 51; uint64 deadline_ms = 52; uint32 durable = 53; string witness_file = 54;
   string from_the_future = 4711;
 }
 message SubmitProofResponse { string job_id = 1; uint32 queue_position = 2; string assigned_gpu = 3; bool joined = 50; }

@@ -29,7 +29,7 @@ struct lane {
     struct task task;
     pthread_t thread;
     cudaStream_t up, compute; /* under the arena all lanes share one of each */
-    cudaEvent_t uploaded; /* the arena's: then of the result */
+    cudaEvent_t uploaded;     /* the arena's: then of the result */
     uint64_t *device_sum, *host_sum;
     uint64_t memory_wait_ns, compute_wait_ns;
     unsigned no_memory, skipped;
@@ -42,13 +42,13 @@ struct bench {
     unsigned blocks;
     uint64_t vector_bytes;
     uint32_t transform_rounds, sum_rounds;
-    uint64_t expected;         /* of every partition */
-    uint8_t *source;           /* pinned */
+    uint64_t expected; /* of every partition */
+    uint8_t *source;   /* pinned */
     size_t source_bytes, source_mapped;
     uint64_t *device_sums, *host_sums; /* one a lane; the host's pinned */
     cudaMemPool_t pool;
     cudaEvent_t base, *start, *end; /* of each partition */
-    atomic_uint next;          /* partition */
+    atomic_uint next;               /* partition */
     atomic_bool stop;
     pthread_mutex_t memory, compute;
     /* INTERLOCK_ARENA: places of one vector each; one is free again once its event has passed, which the device waits for, not the host. */
@@ -68,8 +68,8 @@ static cuzk_status upload_vector(struct bench *b, struct task *t, uint8_t *to, c
     return CUZK_OK;
 }
 
-static cuzk_status sweep(const struct bench *b, struct task *t, const uint8_t *vector, uint32_t rounds, unsigned slices, uint64_t *sum,
-                         cudaStream_t stream)
+static cuzk_status sweep(const struct bench *b, struct task *t, const uint8_t *vector, uint32_t rounds,
+                         unsigned slices, uint64_t *sum, cudaStream_t stream)
 {
     const uint64_t words = b->vector_bytes / 16;
     for (unsigned i = 0; i < slices; i++) {
@@ -79,13 +79,16 @@ static cuzk_status sweep(const struct bench *b, struct task *t, const uint8_t *v
     return CUZK_OK;
 }
 
-static cuzk_status transforms(const struct bench *b, struct task *t, uint8_t *const vector[VECTORS], uint64_t *sum, cudaStream_t stream)
+static cuzk_status transforms(const struct bench *b, struct task *t, uint8_t *const vector[VECTORS],
+                              uint64_t *sum, cudaStream_t stream)
 {
-    for (int v = 0; v < VECTORS; v++) TRY(sweep(b, t, vector[v], b->transform_rounds, TRANSFORM_SLICES, sum, stream));
+    for (int v = 0; v < VECTORS; v++)
+        TRY(sweep(b, t, vector[v], b->transform_rounds, TRANSFORM_SLICES, sum, stream));
     return CUZK_OK;
 }
 
-static cuzk_status sums(const struct bench *b, struct task *t, const uint8_t *a, uint64_t *sum, cudaStream_t stream)
+static cuzk_status sums(const struct bench *b, struct task *t, const uint8_t *a, uint64_t *sum,
+                        cudaStream_t stream)
 {
     return sweep(b, t, a, b->sum_rounds, SUM_SLICES, sum, stream);
 }
@@ -93,8 +96,8 @@ static cuzk_status sums(const struct bench *b, struct task *t, const uint8_t *a,
 static cuzk_status check_sum(struct lane *l, unsigned partition)
 {
     if (*l->host_sum == l->bench->expected) return CUZK_OK;
-    return FAIL(&l->task, CUZK_INTERNAL, "partition %u gave %016llx instead of %016llx", partition, (unsigned long long)*l->host_sum,
-                (unsigned long long)l->bench->expected);
+    return FAIL(&l->task, CUZK_INTERNAL, "partition %u gave %016llx instead of %016llx", partition,
+                (unsigned long long)*l->host_sum, (unsigned long long)l->bench->expected);
 }
 
 /* -- with locks -------------------------------------------------------------------------------------------------------- */
@@ -143,7 +146,8 @@ static cuzk_status prestage(struct lane *l, uint8_t *vector[VECTORS], bool *stag
     if (b->protocol == INTERLOCK_TWO_LOCKS_SYNC) CU(t, cudaDeviceSynchronize());
     CU(t, cudaMemPoolTrimTo(b->pool, 0));
     CU(t, cudaMemGetInfo(&free_bytes, &all));
-    if (free_bytes >= VECTORS * b->vector_bytes + WORKSPACE_BYTES + SPARE_BYTES / 2) TRY(allocate(l, vector, staged));
+    if (free_bytes >= VECTORS * b->vector_bytes + WORKSPACE_BYTES + SPARE_BYTES / 2)
+        TRY(allocate(l, vector, staged));
     return *staged ? upload_all(l, vector) : CUZK_OK;
 }
 
@@ -164,7 +168,8 @@ static cuzk_status run_kernels(struct lane *l, unsigned partition, uint8_t *vect
     vector[1] = NULL;
     TRY(sums(b, t, vector[0], l->device_sum, l->compute));
     CU(t, cudaEventRecord(b->end[partition], l->compute));
-    CU(t, cudaMemcpyAsync(l->host_sum, l->device_sum, sizeof *l->host_sum, cudaMemcpyDeviceToHost, l->compute));
+    CU(t,
+       cudaMemcpyAsync(l->host_sum, l->device_sum, sizeof *l->host_sum, cudaMemcpyDeviceToHost, l->compute));
     CU(t, cudaStreamSynchronize(l->compute));
     CU(t, cudaFree(vector[0]));
     vector[0] = NULL;
@@ -172,7 +177,8 @@ static cuzk_status run_kernels(struct lane *l, unsigned partition, uint8_t *vect
 }
 
 /* In its turn, where it was not staged before.  `held` is locked on entry and on return. */
-static cuzk_status stage_now(struct lane *l, uint8_t *vector[VECTORS], pthread_mutex_t *held, uint64_t *waited_ns)
+static cuzk_status stage_now(struct lane *l, uint8_t *vector[VECTORS], pthread_mutex_t *held,
+                             uint64_t *waited_ns)
 {
     for (bool taken = false;;) {
         TRY(allocate(l, vector, &taken));
@@ -244,7 +250,8 @@ static cuzk_status enqueue(struct lane *l, unsigned partition)
     TRY(sums(b, t, vector[0], l->device_sum, b->arena_compute));
     CU(t, cudaEventRecord(b->place_free[place[0]], b->arena_compute));
     CU(t, cudaEventRecord(b->end[partition], b->arena_compute));
-    CU(t, cudaMemcpyAsync(l->host_sum, l->device_sum, sizeof *l->host_sum, cudaMemcpyDeviceToHost, b->arena_compute));
+    CU(t, cudaMemcpyAsync(l->host_sum, l->device_sum, sizeof *l->host_sum, cudaMemcpyDeviceToHost,
+                          b->arena_compute));
     CU(t, cudaEventRecord(l->uploaded, b->arena_compute)); /* from here on: the result is there */
     return CUZK_OK;
 }
@@ -271,7 +278,8 @@ static void *lane_run(void *argument)
     while (l->status == CUZK_OK && !atomic_load(&b->stop)) {
         const unsigned partition = atomic_fetch_add(&b->next, 1);
         if (partition >= b->options->partitions) break;
-        l->status = b->protocol == INTERLOCK_ARENA ? partition_arena(l, partition) : partition_locked(l, partition);
+        l->status =
+            b->protocol == INTERLOCK_ARENA ? partition_arena(l, partition) : partition_locked(l, partition);
     }
     if (l->status != CUZK_OK) atomic_store(&b->stop, true);
     return NULL;
@@ -287,7 +295,7 @@ static int by_start(const void *x, const void *y)
 static cuzk_status idle_share(const struct bench *b, struct task *t, double *out)
 {
     const unsigned n = b->options->partitions;
-    double (*span)[2] = malloc(n * sizeof *span);
+    double(*span)[2] = malloc(n * sizeof *span);
     cuzk_status status = CUZK_OK;
     if (span == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %u times", n);
     for (unsigned i = 0; i < n && status == CUZK_OK; i++) {
@@ -373,13 +381,15 @@ static cuzk_status events_open(struct bench *b, struct task *t)
     b->start = calloc(n, sizeof *b->start);
     b->end = calloc(n, sizeof *b->end);
     b->place_free = calloc(b->place_count, sizeof *b->place_free);
-    if (b->start == NULL || b->end == NULL || b->place_free == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %u events", 2 * n);
+    if (b->start == NULL || b->end == NULL || b->place_free == NULL)
+        return FAIL(t, CUZK_NO_MEMORY, "no memory for %u events", 2 * n);
     CU(t, cudaEventCreate(&b->base));
     for (unsigned i = 0; i < n; i++) {
         CU(t, cudaEventCreate(&b->start[i]));
         CU(t, cudaEventCreate(&b->end[i]));
     }
-    for (unsigned i = 0; i < b->place_count; i++) CU(t, cudaEventCreateWithFlags(&b->place_free[i], cudaEventDisableTiming));
+    for (unsigned i = 0; i < b->place_count; i++)
+        CU(t, cudaEventCreateWithFlags(&b->place_free[i], cudaEventDisableTiming));
     CU(t, cudaStreamCreateWithFlags(&b->arena_up, cudaStreamNonBlocking));
     CU(t, cudaStreamCreateWithFlags(&b->arena_compute, cudaStreamNonBlocking));
     CU(t, cudaMalloc((void **)&b->device_sums, INTERLOCK_LANES_MAX * sizeof *b->device_sums));
@@ -412,7 +422,8 @@ static cuzk_status alone_ms(struct bench *b, struct task *t, double *transforms_
     CU(t, cudaEventRecord(middle, b->arena_compute));
     TRY(sums(b, t, vector[0], l->device_sum, b->arena_compute));
     CU(t, cudaEventRecord(end, b->arena_compute));
-    CU(t, cudaMemcpyAsync(l->host_sum, l->device_sum, sizeof *l->host_sum, cudaMemcpyDeviceToHost, b->arena_compute));
+    CU(t, cudaMemcpyAsync(l->host_sum, l->device_sum, sizeof *l->host_sum, cudaMemcpyDeviceToHost,
+                          b->arena_compute));
     CU(t, cudaStreamSynchronize(b->arena_compute));
     CU(t, cudaEventElapsedTime(&ms[0], mark, middle));
     CU(t, cudaEventElapsedTime(&ms[1], middle, end));
@@ -425,7 +436,8 @@ static cuzk_status alone_ms(struct bench *b, struct task *t, double *transforms_
 /* Rounds for a time that grows with them: from the times at 16 and at 256. */
 static uint32_t rounds_for(double wanted_ms, double at16_ms, double at256_ms)
 {
-    const double each = (at256_ms - at16_ms) / 240, rounds = each > 0 ? 16 + (wanted_ms - at16_ms) / each : 16;
+    const double each = (at256_ms - at16_ms) / 240,
+                 rounds = each > 0 ? 16 + (wanted_ms - at16_ms) / each : 16;
     return rounds < 1 ? 1 : rounds > 1e6 ? 1000000 : (uint32_t)rounds;
 }
 
@@ -445,10 +457,14 @@ static cuzk_status calibrate(struct bench *b, struct task *t)
 static cuzk_status check_options(struct task *t, const struct interlock_options *o)
 {
     if (o->lanes < 1 || o->lanes > INTERLOCK_LANES_MAX)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u lanes; it has to be 1 to %d", o->lanes, INTERLOCK_LANES_MAX);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u lanes; it has to be 1 to %d", o->lanes,
+                    INTERLOCK_LANES_MAX);
     if (o->partitions < o->lanes || o->partitions > 10000)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u partitions; it has to be one a lane (%u) to 10000", o->partitions, o->lanes);
-    if (o->partition_bytes < 1 << 16) return FAIL(t, CUZK_INVALID_ARGUMENT, "a partition of %llu bytes; 65536 is the least", (unsigned long long)o->partition_bytes);
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u partitions; it has to be one a lane (%u) to 10000",
+                    o->partitions, o->lanes);
+    if (o->partition_bytes < 1 << 16)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "a partition of %llu bytes; 65536 is the least",
+                    (unsigned long long)o->partition_bytes);
     return CUZK_OK;
 }
 
@@ -467,7 +483,8 @@ static cuzk_status open_bench(struct bench *b, struct task *t, void **ballast)
     const uint64_t usable = free_bytes > SPARE_BYTES ? free_bytes - SPARE_BYTES : 0;
     const uint64_t memory = o->memory_bytes != 0 && o->memory_bytes < usable ? o->memory_bytes : usable;
     if (memory < VECTORS * b->vector_bytes)
-        return FAIL(t, CUZK_TOO_LARGE, "a partition takes %llu bytes of device memory, the bench may use %llu of GPU %u",
+        return FAIL(t, CUZK_TOO_LARGE,
+                    "a partition takes %llu bytes of device memory, the bench may use %llu of GPU %u",
                     (unsigned long long)(VECTORS * b->vector_bytes), (unsigned long long)memory, o->device);
     b->place_count = (unsigned)(memory / b->vector_bytes);
     const unsigned useful = VECTORS * o->partitions;
@@ -523,7 +540,9 @@ static void arena_give(struct bench *b)
 }
 
 cuzk_status cuda_interlock(struct task *t, const struct interlock_options *o, unsigned protocols,
-                           void (*done)(void *context, enum interlock_protocol protocol, const struct interlock_result *result), void *context)
+                           void (*done)(void *context, enum interlock_protocol protocol,
+                                        const struct interlock_result *result),
+                           void *context)
 {
     void *ballast = NULL;
     TRY(check_options(t, o));
@@ -539,8 +558,10 @@ cuzk_status cuda_interlock(struct task *t, const struct interlock_options *o, un
         struct interlock_result result;
         if (!(protocols >> p & 1)) continue;
         b->protocol = (enum interlock_protocol)p;
-        if (p != INTERLOCK_ARENA) arena_give(b);
-        else if (b->arena == NULL) status = arena_take(b, t);
+        if (p != INTERLOCK_ARENA)
+            arena_give(b);
+        else if (b->arena == NULL)
+            status = arena_take(b, t);
         if (status == CUZK_OK) status = task_poll(t);
         if (status == CUZK_OK) status = run_lanes(b, t, &result);
         if (status == CUZK_OK) done(context, b->protocol, &result);

@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define KERNEL_MS   200.0 /* of the kernel beside which a call is made */
-#define HOLD_UP_MS  10.0  /* a launch that took longer was held up; undisturbed ones take 0.01 */
-#define SETTLE_US   5000  /* from the kernel's launch to the call */
-#define POOL_BYTES  ((size_t)1 << 30)
-#define CALL_BYTES  ((size_t)64 << 20)
+#define KERNEL_MS  200.0 /* of the kernel beside which a call is made */
+#define HOLD_UP_MS 10.0  /* a launch that took longer was held up; undisturbed ones take 0.01 */
+#define SETTLE_US  5000  /* from the kernel's launch to the call */
+#define POOL_BYTES ((size_t)1 << 30)
+#define CALL_BYTES ((size_t)64 << 20)
 
 enum call {
     CALL_MALLOC,
@@ -37,10 +37,24 @@ enum call {
 };
 
 static const char *const call_names[CALL_COUNT] = {
-    "cudaMalloc, 64 MiB", "cudaFree, 64 MiB", "cudaMallocAsync, 64 MiB", "cudaFreeAsync, 64 MiB", "cudaMemPoolTrimTo, 1 GiB idle",
-    "cudaHostAlloc, 64 MiB", "cudaFreeHost, 64 MiB", "cudaHostRegister, 64 MiB", "cudaHostUnregister, 64 MiB", "cudaDeviceSynchronize",
-    "cudaMemGetInfo", "cudaMemcpyAsync, pinned, 64 MiB", "cudaMemcpyAsync, pageable, 64 MiB", "cudaMemsetAsync, 64 MiB", "cudaStreamCreate",
-    "cudaStreamDestroy", "cudaEventCreate", "cudaEventDestroy",
+    "cudaMalloc, 64 MiB",
+    "cudaFree, 64 MiB",
+    "cudaMallocAsync, 64 MiB",
+    "cudaFreeAsync, 64 MiB",
+    "cudaMemPoolTrimTo, 1 GiB idle",
+    "cudaHostAlloc, 64 MiB",
+    "cudaFreeHost, 64 MiB",
+    "cudaHostRegister, 64 MiB",
+    "cudaHostUnregister, 64 MiB",
+    "cudaDeviceSynchronize",
+    "cudaMemGetInfo",
+    "cudaMemcpyAsync, pinned, 64 MiB",
+    "cudaMemcpyAsync, pageable, 64 MiB",
+    "cudaMemsetAsync, 64 MiB",
+    "cudaStreamCreate",
+    "cudaStreamDestroy",
+    "cudaEventCreate",
+    "cudaEventDestroy",
 };
 
 struct table {
@@ -48,12 +62,12 @@ struct table {
     cudaStream_t busy, side, third;
     cudaEvent_t ended;
     cudaMemPool_t pool;
-    uint8_t *data, *target;    /* device */
+    uint8_t *data, *target; /* device */
     uint8_t *pinned, *pageable;
-    uint64_t *sum;             /* device */
-    uint32_t rounds;           /* of one block for KERNEL_MS */
+    uint64_t *sum;   /* device */
+    uint32_t rounds; /* of one block for KERNEL_MS */
     atomic_bool stop;
-    double launch_ms;          /* the slowest launch of the third thread */
+    double launch_ms; /* the slowest launch of the third thread */
     int launch_error;
     /* what a call works on: made before it, or by it */
     void *memory, *host;
@@ -65,18 +79,25 @@ static int prepare(struct table *x, enum call c)
 {
     int e = 0;
     switch (c) {
-    case CALL_FREE: return cudaMalloc(&x->memory, CALL_BYTES);
-    case CALL_FREE_ASYNC: return cudaMallocAsync(&x->memory, CALL_BYTES, x->side);
+    case CALL_FREE:
+        return cudaMalloc(&x->memory, CALL_BYTES);
+    case CALL_FREE_ASYNC:
+        return cudaMallocAsync(&x->memory, CALL_BYTES, x->side);
     case CALL_POOL_TRIM: /* the pool keeps what it was given back */
         if ((e = cudaMallocAsync(&x->memory, POOL_BYTES, x->side)) != 0) return e;
         if ((e = cudaFreeAsync(x->memory, x->side)) != 0) return e;
         x->memory = NULL;
         return cudaStreamSynchronize(x->side);
-    case CALL_FREE_HOST: return cudaHostAlloc(&x->host, CALL_BYTES, cudaHostAllocDefault);
-    case CALL_HOST_UNREGISTER: return cudaHostRegister(x->pageable, CALL_BYTES, cudaHostRegisterDefault);
-    case CALL_STREAM_DESTROY: return cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking);
-    case CALL_EVENT_DESTROY: return cudaEventCreate(&x->event);
-    default: return 0;
+    case CALL_FREE_HOST:
+        return cudaHostAlloc(&x->host, CALL_BYTES, cudaHostAllocDefault);
+    case CALL_HOST_UNREGISTER:
+        return cudaHostRegister(x->pageable, CALL_BYTES, cudaHostRegisterDefault);
+    case CALL_STREAM_DESTROY:
+        return cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking);
+    case CALL_EVENT_DESTROY:
+        return cudaEventCreate(&x->event);
+    default:
+        return 0;
     }
 }
 
@@ -84,24 +105,42 @@ static int make(struct table *x, enum call c)
 {
     size_t free_bytes, all;
     switch (c) {
-    case CALL_MALLOC: return cudaMalloc(&x->memory, CALL_BYTES);
-    case CALL_FREE: return cudaFree(x->memory);
-    case CALL_MALLOC_ASYNC: return cudaMallocAsync(&x->memory, CALL_BYTES, x->side);
-    case CALL_FREE_ASYNC: return cudaFreeAsync(x->memory, x->side);
-    case CALL_POOL_TRIM: return cudaMemPoolTrimTo(x->pool, 0);
-    case CALL_HOST_ALLOC: return cudaHostAlloc(&x->host, CALL_BYTES, cudaHostAllocDefault);
-    case CALL_FREE_HOST: return cudaFreeHost(x->host);
-    case CALL_HOST_REGISTER: return cudaHostRegister(x->pageable, CALL_BYTES, cudaHostRegisterDefault);
-    case CALL_HOST_UNREGISTER: return cudaHostUnregister(x->pageable);
-    case CALL_DEVICE_SYNCHRONIZE: return cudaDeviceSynchronize();
-    case CALL_MEM_GET_INFO: return cudaMemGetInfo(&free_bytes, &all);
-    case CALL_COPY_PINNED: return cudaMemcpyAsync(x->target, x->pinned, CALL_BYTES, cudaMemcpyHostToDevice, x->side);
-    case CALL_COPY_PAGEABLE: return cudaMemcpyAsync(x->target, x->pageable, CALL_BYTES, cudaMemcpyHostToDevice, x->side);
-    case CALL_MEMSET: return cudaMemsetAsync(x->target, 0, CALL_BYTES, x->side);
-    case CALL_STREAM_CREATE: return cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking);
-    case CALL_STREAM_DESTROY: return cudaStreamDestroy(x->stream);
-    case CALL_EVENT_CREATE: return cudaEventCreate(&x->event);
-    default: return cudaEventDestroy(x->event);
+    case CALL_MALLOC:
+        return cudaMalloc(&x->memory, CALL_BYTES);
+    case CALL_FREE:
+        return cudaFree(x->memory);
+    case CALL_MALLOC_ASYNC:
+        return cudaMallocAsync(&x->memory, CALL_BYTES, x->side);
+    case CALL_FREE_ASYNC:
+        return cudaFreeAsync(x->memory, x->side);
+    case CALL_POOL_TRIM:
+        return cudaMemPoolTrimTo(x->pool, 0);
+    case CALL_HOST_ALLOC:
+        return cudaHostAlloc(&x->host, CALL_BYTES, cudaHostAllocDefault);
+    case CALL_FREE_HOST:
+        return cudaFreeHost(x->host);
+    case CALL_HOST_REGISTER:
+        return cudaHostRegister(x->pageable, CALL_BYTES, cudaHostRegisterDefault);
+    case CALL_HOST_UNREGISTER:
+        return cudaHostUnregister(x->pageable);
+    case CALL_DEVICE_SYNCHRONIZE:
+        return cudaDeviceSynchronize();
+    case CALL_MEM_GET_INFO:
+        return cudaMemGetInfo(&free_bytes, &all);
+    case CALL_COPY_PINNED:
+        return cudaMemcpyAsync(x->target, x->pinned, CALL_BYTES, cudaMemcpyHostToDevice, x->side);
+    case CALL_COPY_PAGEABLE:
+        return cudaMemcpyAsync(x->target, x->pageable, CALL_BYTES, cudaMemcpyHostToDevice, x->side);
+    case CALL_MEMSET:
+        return cudaMemsetAsync(x->target, 0, CALL_BYTES, x->side);
+    case CALL_STREAM_CREATE:
+        return cudaStreamCreateWithFlags(&x->stream, cudaStreamNonBlocking);
+    case CALL_STREAM_DESTROY:
+        return cudaStreamDestroy(x->stream);
+    case CALL_EVENT_CREATE:
+        return cudaEventCreate(&x->event);
+    default:
+        return cudaEventDestroy(x->event);
     }
 }
 
@@ -109,13 +148,20 @@ static int make(struct table *x, enum call c)
 static int tidy(struct table *x, enum call c)
 {
     switch (c) {
-    case CALL_MALLOC: return cudaFree(x->memory);
-    case CALL_MALLOC_ASYNC: return cudaFreeAsync(x->memory, x->side);
-    case CALL_HOST_ALLOC: return cudaFreeHost(x->host);
-    case CALL_HOST_REGISTER: return cudaHostUnregister(x->pageable);
-    case CALL_STREAM_CREATE: return cudaStreamDestroy(x->stream);
-    case CALL_EVENT_CREATE: return cudaEventDestroy(x->event);
-    default: return 0;
+    case CALL_MALLOC:
+        return cudaFree(x->memory);
+    case CALL_MALLOC_ASYNC:
+        return cudaFreeAsync(x->memory, x->side);
+    case CALL_HOST_ALLOC:
+        return cudaFreeHost(x->host);
+    case CALL_HOST_REGISTER:
+        return cudaHostUnregister(x->pageable);
+    case CALL_STREAM_CREATE:
+        return cudaStreamDestroy(x->stream);
+    case CALL_EVENT_CREATE:
+        return cudaEventDestroy(x->event);
+    default:
+        return 0;
     }
 }
 
@@ -170,7 +216,8 @@ static cuzk_status examine(struct table *x, struct task *t, enum call c, struct 
     CU(t, prepare(x, c));
     x->launch_ms = 0;
     atomic_store(&x->stop, false);
-    if (pthread_create(&third, NULL, third_thread, x) != 0) return FAIL(t, CUZK_NO_MEMORY, "no thread for the launches beside");
+    if (pthread_create(&third, NULL, third_thread, x) != 0)
+        return FAIL(t, CUZK_NO_MEMORY, "no thread for the launches beside");
     const cuzk_status status = beside(x, t, c, out);
     (void)cudaStreamSynchronize(x->busy);
     atomic_store(&x->stop, true);
@@ -243,7 +290,9 @@ static void close_table(struct table *x)
     if (x->busy) (void)cudaStreamDestroy(x->busy);
 }
 
-cuzk_status cuda_interlock_calls(struct task *t, unsigned device, void (*call)(void *context, const struct interlock_call *call), void *context)
+cuzk_status cuda_interlock_calls(struct task *t, unsigned device,
+                                 void (*call)(void *context, const struct interlock_call *call),
+                                 void *context)
 {
     struct table x;
     memset(&x, 0, sizeof x);
