@@ -62,6 +62,9 @@ static void no_usable_device(void **state)
     c.minor = 1;
     expect_open(&c, 0, CUZK_DEVICE_UNAVAILABLE, "no code for the GPU's architecture");
     c = cuda_host_default();
+    c.shared_bytes = (size_t)64 << 10; /* architecture 7.5 */
+    expect_open(&c, 0, CUZK_UNSUPPORTED, "65536 bytes of shared memory");
+    c = cuda_host_default();
     c.memory_bytes = (size_t)100 << 20;
     expect_open(&c, 0, CUZK_NO_MEMORY, "GPU memory were asked for"); /* later */
 }

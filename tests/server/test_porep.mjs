@@ -128,7 +128,7 @@ fast_test('what is not a PoRep request of this sector is refused at submit, and 
   await bad(/randomness belongs to PoSt/, job(v, { randomness: Buffer.alloc(32, 7) }))
   for (const field of ['comm_r_old', 'comm_r_new', 'comm_d_new']) await bad(new RegExp(`${field} belongs to SnapDeals`), job(v, { [field]: Buffer.alloc(32, 7) }))
   await bad(/vanilla_proof, not vanilla_proofs/, job(v, { vanilla_proofs: [Buffer.from('x')] }))
-  await bad(/circuit and witness/, job(v, { circuit: 'small' }))
+  await bad(/circuit, witness and witness_file/, job(v, { circuit: 'small' }))
   for (const [kind, name] of [[2, 'SNAP_DEALS_UPDATE'], [3, 'WINDOW_POST_PARTITION'], [4, 'WINNING_POST']])
     await bad(new RegExp(name), { proof_kind: kind, sector_size: 2048, vanilla_proofs: [v] }, 'UNIMPLEMENTED')
   assert.deepEqual((await status(d)).jobs, [])

@@ -177,6 +177,9 @@ static cuzk_status device_fill(struct device *d, struct task *t, const struct de
     int shared = 0;
     CU(t, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)o->index));
     d->shared_bytes = (size_t)shared;
+    if (d->shared_bytes < NTT_SHARED_BYTES)
+        return FAIL(t, CUZK_UNSUPPORTED, "a block on GPU %u may have %zu bytes of shared memory, and transforms take %d: its generation is not supported",
+                    o->index, d->shared_bytes, NTT_SHARED_BYTES);
     TRY(cuda_enter(t, d));
     TRY(cuda_msm_prepare(t));
     TRY(cuda_ntt_prepare(t));

@@ -15,7 +15,7 @@
 enum {
     SOURCE_MOST = 256 << 20,    /* pinned bytes that all uploads read, again and again */
     WORKSPACE_BYTES = 64 << 20, /* that the transforms' kernels take from the pool */
-    SPARE_BYTES = 64 << 20,     /* left free beside what a protocol allocates */
+    SPARE_BYTES = 160 << 20,    /* beside what a protocol allocates: the workspace, and what the runtime takes for itself */
     TRANSFORM_SLICES = 4,       /* launches a vector */
     SUM_SLICES = 16,
     VECTORS = 3,
@@ -114,7 +114,10 @@ static cuzk_status allocate(struct lane *l, uint8_t *vector[VECTORS], bool *take
 {
     struct bench *b = l->bench;
     void *a = NULL, *bc = NULL;
-    int e = cudaMalloc(&a, b->vector_bytes);
+    size_t free_bytes, all;
+    CU(&l->task, cudaMemGetInfo(&free_bytes, &all));
+    int e = free_bytes < VECTORS * b->vector_bytes + WORKSPACE_BYTES ? cudaErrorMemoryAllocation
+                                                                     : cudaMalloc(&a, b->vector_bytes);
     if (e == cudaSuccess && (e = cudaMalloc(&bc, 2 * b->vector_bytes)) != cudaSuccess) (void)cudaFree(a);
     *taken = e == cudaSuccess;
     if (e == cudaErrorMemoryAllocation) {
@@ -146,9 +149,20 @@ static cuzk_status prestage(struct lane *l, uint8_t *vector[VECTORS], bool *stag
     if (b->protocol == INTERLOCK_TWO_LOCKS_SYNC) CU(t, cudaDeviceSynchronize());
     CU(t, cudaMemPoolTrimTo(b->pool, 0));
     CU(t, cudaMemGetInfo(&free_bytes, &all));
-    if (free_bytes >= VECTORS * b->vector_bytes + WORKSPACE_BYTES + SPARE_BYTES / 2)
-        TRY(allocate(l, vector, staged));
+    if (free_bytes >= VECTORS * b->vector_bytes + WORKSPACE_BYTES) TRY(allocate(l, vector, staged));
     return *staged ? upload_all(l, vector) : CUZK_OK;
+}
+
+/* With the workspace that the published code takes from the pool for them. */
+static cuzk_status transforms_in_pool(struct lane *l, uint8_t *const vector[VECTORS])
+{
+    void *workspace;
+    CU(&l->task, cudaMallocAsync(&workspace, WORKSPACE_BYTES, l->compute));
+    const cuzk_status status = transforms(l->bench, &l->task, vector, l->device_sum, l->compute);
+    const int e = cudaFreeAsync(workspace, l->compute);
+    TRY(status);
+    CU(&l->task, e);
+    return CUZK_OK;
 }
 
 /* Under the compute lock (or the only one). */
@@ -156,13 +170,10 @@ static cuzk_status run_kernels(struct lane *l, unsigned partition, uint8_t *vect
 {
     struct bench *b = l->bench;
     struct task *t = &l->task;
-    void *workspace;
     CU(t, cudaStreamWaitEvent(l->compute, l->uploaded, 0));
     CU(t, cudaMemsetAsync(l->device_sum, 0, sizeof *l->device_sum, l->compute));
     CU(t, cudaEventRecord(b->start[partition], l->compute));
-    CU(t, cudaMallocAsync(&workspace, WORKSPACE_BYTES, l->compute));
-    TRY(transforms(b, t, vector, l->device_sum, l->compute));
-    CU(t, cudaFreeAsync(workspace, l->compute));
+    TRY(transforms_in_pool(l, vector));
     CU(t, cudaStreamSynchronize(l->compute));
     CU(t, cudaFree(vector[1]));
     vector[1] = NULL;

@@ -433,7 +433,8 @@ extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recod
     LAUNCH(k_part_scan, 1, 1024, 0, st)(*g, *s);
     LAUNCHED;
     if (scatter_each == 32) LAUNCH((k_scatter<32>), dim3((g->count + 32767) / 32768, windows), SCATTER_THREADS, scatter_shared(32), st)(*g, *s);
-    else LAUNCH((k_scatter<8>), dim3((g->count + 8191) / 8192, windows), SCATTER_THREADS, scatter_shared(8), st)(*g, *s);
+    else if (scatter_each == 8) LAUNCH((k_scatter<8>), dim3((g->count + 8191) / 8192, windows), SCATTER_THREADS, scatter_shared(8), st)(*g, *s);
+    else LAUNCH((k_scatter<4>), dim3((g->count + 4095) / 4096, windows), SCATTER_THREADS, scatter_shared(4), st)(*g, *s);
     LAUNCHED;
     LAUNCH(k_sort_part, g->part_count, SORT_THREADS, sort_shared, st)(*g, *s);
     LAUNCHED;
@@ -462,11 +463,12 @@ extern "C" int msm_prepare_sort(void)
     int e, device, most;
     if ((e = cudaGetDevice(&device)) != 0) return e;
     if ((e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) != 0) return e;
-    scatter_each = (size_t)most >= scatter_shared(32) + 1024 ? 32 : 8;
+    scatter_each = (size_t)most >= scatter_shared(32) + 1024 ? 32 : (size_t)most >= scatter_shared(8) + 1024 ? 8 : 4;
     const int parts = most < MSM_PARTS_MAX * 4 ? most : MSM_PARTS_MAX * 4;
     if ((e = cudaFuncSetAttribute(k_recode, cudaFuncAttributeMaxDynamicSharedMemorySize, parts)) != 0) return e;
     if (scatter_each == 32) e = cudaFuncSetAttribute(k_scatter<32>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)scatter_shared(32));
-    else e = cudaFuncSetAttribute(k_scatter<8>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)scatter_shared(8));
+    else if (scatter_each == 8) e = cudaFuncSetAttribute(k_scatter<8>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)scatter_shared(8));
+    else e = cudaFuncSetAttribute(k_scatter<4>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)scatter_shared(4));
     if (e) return e;
     return cudaFuncSetAttribute(k_sort_part, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sort_shared);
 }

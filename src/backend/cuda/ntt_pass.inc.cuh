@@ -81,6 +81,7 @@ template <bool STRIDED> static __device__ __forceinline__ uint4 *slot(uint32_t m
 }
 #define SLOTS        ((1u << BLOCK_LOG2) + (1u << (BLOCK_LOG2 - 3)))
 #define SHARED_BYTES (SLOTS * sizeof(fe_t))
+static_assert(SHARED_BYTES <= NTT_SHARED_BYTES, "ntt_kernels.h says how much shared memory a block takes at most");
 
 template <bool STRIDED> static __device__ __forceinline__ void put(const fe_t *x, uint32_t t, uint32_t c, uint32_t s)
 {
