@@ -396,8 +396,13 @@ static cuzk_status load_job(struct journal *j, struct task *t, struct job **out,
 
     column_text(kind, sizeof kind, s, 5);
     column_text(name, sizeof name, s, 6);
+    const int end = sqlite3_column_int(s, 13);
+    const sqlite3_int64 payload_bytes = sqlite3_column_int64(s, 4);
     if (parts < 1 || parts > JOB_PARTS_MOST)
         return FAIL(t, CUZK_MALFORMED, "the journal: a job of %lld parts", (long long)parts);
+    if (end < JOB_UNFINISHED || end > JOB_CANCELLED || payload_bytes < 0)
+        return FAIL(t, CUZK_MALFORMED, "the journal: a job that ended as %d, with an input of %lld bytes", end,
+                    (long long)payload_bytes);
     struct circuit *c = circuit_named(circuits, circuit_count, name, kind);
     TRY(job_create(&job, t, c, (unsigned)parts, span_of(parameters, (size_t)sqlite3_column_bytes(s, 7))));
     memcpy(job->kind_name, kind, sizeof job->kind_name);
@@ -405,7 +410,7 @@ static cuzk_status load_job(struct journal *j, struct task *t, struct job **out,
     column_text(job->request_id, sizeof job->request_id, s, 1);
     column_digest(job->digest, s, 2);
     column_digest(job->payload_digest, s, 3);
-    job->payload_bytes = (size_t)sqlite3_column_int64(s, 4);
+    job->payload_bytes = (size_t)payload_bytes;
     job->priority = (enum job_priority)sqlite3_column_int(s, 8);
     job->accepted_unix_ms = (uint64_t)sqlite3_column_int64(s, 10);
     job->deadline_unix_ms = (uint64_t)sqlite3_column_int64(s, 11);
@@ -415,7 +420,7 @@ static cuzk_status load_job(struct journal *j, struct task *t, struct job **out,
     if (job->has_deadline) job->deadline_ns = engine_time(job->deadline_unix_ms, now_ns, now_unix_ms);
     if (job->expire_unix_ms != 0) job->expire_ns = engine_time(job->expire_unix_ms, now_ns, now_unix_ms);
     job->durable = true;
-    job->end = (enum job_end)sqlite3_column_int(s, 13);
+    job->end = (enum job_end)end;
     if (job->end != JOB_UNFINISHED) {
         TRY_GOTO(out, load_end(t, job, s, now_ns, now_unix_ms));
     } else if (c != NULL) {

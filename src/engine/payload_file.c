@@ -1,12 +1,14 @@
 /* Payload files. */
 #include "engine/payload_file.h"
 #include "base/bytes.h"
+#include "base/log.h"
 #include "base/mapfile.h"
 #include "hash/sha256.h"
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static cuzk_status path_of(struct task *t, char out[PATH_MAX], const char *folder, const struct job *job)
@@ -24,7 +26,12 @@ cuzk_status payload_file_write(struct task *t, const char *folder, const struct 
     char path[PATH_MAX];
 
     TRY(path_of(t, path, folder, job));
-    return mapfile_write(t, path, job->payload, job->payload_bytes, 0600);
+    const cuzk_status status = mapfile_write(t, path, job->payload, job->payload_bytes, 0600);
+    if (status == CUZK_OK || status == CUZK_NO_MEMORY) return status;
+    /* Whatever it was, it is the daemon's disk: the client may try again, and the folder's name is for the log. */
+    log_line(t, LOG_ERROR, "%s: %s", path, t->error.text);
+    memset(&t->error, 0, sizeof t->error);
+    return FAIL(t, CUZK_IO, "the daemon's disk does not take the job's input");
 }
 
 cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder, const struct job *job)

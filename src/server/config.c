@@ -529,11 +529,26 @@ bool config_item(const struct config *c, enum config_id id, size_t item, char *o
         if (!at) return false;
         at++;
     }
-    const size_t bytes = strcspn(at, "\n");
-    if (bytes >= out_bytes) return false;
-    memcpy(out, at, bytes);
-    out[bytes] = '\0';
+    const size_t bytes = strcspn(at, "\n"), kept = bytes < out_bytes ? bytes : out_bytes - 1;
+    memcpy(out, at, kept);
+    out[kept] = '\0';
     return true;
+}
+
+/* An item longer than CONFIG_ITEM_BYTES could not be looked at whole. */
+static cuzk_status check_items(const struct config *c, struct task *t)
+{
+    for (size_t id = 0; id < CONFIG_COUNT; id++) {
+        if (rows[id].kind != KIND_LIST && rows[id].kind != KIND_NUMBERS) continue;
+        for (const char *at = c->texts[id]; *at;) {
+            const size_t bytes = strcspn(at, "\n");
+            if (bytes >= CONFIG_ITEM_BYTES)
+                return FAIL(t, CUZK_INVALID_ARGUMENT, "%s.%s: an item has %zu bytes; %d is the most: %.40s...",
+                            rows[id].table, rows[id].key, bytes, CONFIG_ITEM_BYTES - 1, at);
+            at += bytes + (at[bytes] == '\n');
+        }
+    }
+    return CUZK_OK;
 }
 
 /* "porep-32g": whether its parameters are there is for the start to say. */
@@ -567,7 +582,8 @@ static cuzk_status check_devices(struct config *c, struct task *t)
 
 cuzk_status config_check(struct config *c, struct task *t)
 {
-    char name[128];
+    char name[CONFIG_ITEM_BYTES];
+    TRY(check_items(c, t));
     TRY(check_devices(c, t));
     if (!c->texts[CONFIG_LISTEN][0]) return FAIL(t, CUZK_INVALID_ARGUMENT, "daemon.listen names no address");
     for (size_t i = 0; i < c->circuit_count; i++)

@@ -48,7 +48,8 @@ cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv,
 /** After file and flags: what only the whole can tell (names in preload, a circuit without a key). */
 cuzk_status config_check(struct config *c, struct task *t) MUST_CHECK;
 
-/** The item-th text of a LIST, copied to out; false: there are no more, or it does not fit. */
+#define CONFIG_ITEM_BYTES 512 /* of a LIST, with NUL: config_check refuses longer ones */
+/** The item-th text of a LIST, copied to out, as much of it as fits; false: there are no more. */
 bool config_item(const struct config *c, enum config_id id, size_t item, char *out, size_t out_bytes);
 void config_print(const struct config *c, FILE *f); /* as a TOML file that means the same */
 void config_print_help(FILE *f);

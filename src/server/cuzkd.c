@@ -146,7 +146,7 @@ static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, st
 static cuzk_status mark_preloads(struct engine_circuit *circuits, size_t count, struct task *t,
                                  const struct config *c)
 {
-    char name[128];
+    char name[CONFIG_ITEM_BYTES];
     for (size_t item = 0; config_item(c, CONFIG_PRELOAD, item, name, sizeof name); item++) {
         size_t i = 0;
         while (i < count && strcmp(circuits[i].name, name)) i++;
@@ -272,7 +272,7 @@ static void drain(struct engine *e, const sigset_t *signals, uint64_t timeout_ms
 
 static cuzk_status listen_everywhere(struct rpc_server *server, struct task *t, const struct config *c)
 {
-    char address[ADDRESS_BYTES + 8], bound[ADDRESS_BYTES + 8];
+    char address[CONFIG_ITEM_BYTES], bound[ADDRESS_BYTES + 8];
     for (size_t i = 0; config_item(c, CONFIG_LISTEN, i, address, sizeof address); i++) {
         struct address parsed;
         TRY(address_parse(&parsed, t, address));
@@ -337,14 +337,13 @@ int main(int argc, char **argv)
             return 0;
         }
     }
+    signal(SIGPIPE, SIG_IGN);
+    cuzk_status status = take_config(&config, &t, argc, argv, &check_only);
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread starts */
-    signal(SIGPIPE, SIG_IGN);
-
-    cuzk_status status = take_config(&config, &t, argc, argv, &check_only);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread starts; while the configuration is read they end the process */
     if (status == CUZK_OK && check_only) {
         config_print(&config, stdout);
     } else if (status == CUZK_OK) {

@@ -70,6 +70,8 @@ static cuzk_status fail_open(struct task *t, const char *name, int e)
     case ENOENT:
     case ENOTDIR:
         return fail_file(t, CUZK_NOT_FOUND, name, "is not in the daemon's witness_folder", 0);
+    case ENAMETOOLONG:
+        return fail_file(t, CUZK_INVALID_ARGUMENT, name, "has a part longer than a file's name may be", 0);
     case EXDEV:
         return fail_file(t, CUZK_INVALID_ARGUMENT, name, "leads out of the daemon's witness_folder", 0);
     case ELOOP:

@@ -72,6 +72,24 @@ test('a witness by name: from the folder that is configured, and from nowhere el
   assert.match(missing.stderr, /nowhere/)
 })
 
+test('an item of a list that is too long is refused, not left out', () => {
+  for (const [flag, text] of [['--listen', `127.0.0.1:0,unix:///tmp/${'x'.repeat(600)}`], ['--preload', `${'x'.repeat(600)},b`]]) {
+    const got = spawnSync(cuzkd, [flag, text, '--check-config'], { encoding: 'utf8' })
+    assert.notEqual(got.status, 0)
+    assert.match(got.stderr, /511 is the most/)
+  }
+  const long = spawnSync(cuzkd, ['--listen', `unix:///tmp/${'x'.repeat(150)}`], { encoding: 'utf8', timeout: 20000 })
+  assert.ok(long.status > 0, `${long.status} ${long.signal}`)
+})
+
+test('a data folder that has gone refuses durable jobs as UNAVAILABLE, and the rest goes on', async () => {
+  const e = await new Daemon(cuzkd, ['--listen', '127.0.0.1:0', ...circuits, '--memory', '6GiB', '--data', at('gone')], { env }).ready()
+  fs.rmSync(at('gone'), { recursive: true })
+  await refused('UNAVAILABLE', /disk does not take/, call(e.client, 'SubmitProof', { circuit: 'a', witness: witness('a'), durable: 1 }))
+  assert.equal((await call(e.client, 'Prove', { submit: { circuit: 'a', witness: witness('a'), durable: 2 } })).result.status, 'COMPLETED')
+  await e.stop()
+})
+
 test('the same id: one proof for one content, two right proofs for two contents at the same time', async () => {
   const prove = name => call(d.client, 'Prove', { submit: { circuit: name, witness: witness(name), request_id: 'porep-1000-1' } })
   const [a, again, b] = await Promise.all([prove('a'), prove('a'), prove('b')])
@@ -120,7 +138,7 @@ test('SIGTERM while a durable job waits: UNAVAILABLE, and the next start has its
   await first.stop()
   const left = ends.filter(e => e instanceof Error)
   assert.ok(left.length > 0)
-  for (const e of left) assert.match(e.message, /UNAVAILABLE/)
+  for (const e of left) assert.match(e.message, /UNAVAILABLE|CANCELLED/) // the latter: a call that came when gRPC core was going
   const second = await new Daemon(cuzkd, args, { env }).ready()
   for (const { job_id } of jobs) verify('b', (await call(second.client, 'AwaitProof', { job_id })).result_json)
   await second.stop()

@@ -208,10 +208,12 @@ test('too many bytes in flight are RESOURCE_EXHAUSTED, and room comes back', asy
   const d = await new Daemon(program, ['--circuit', 'small=/k', '--limits.in_flight', '16MiB']).ready()
   const clients = Array.from({ length: 6 }, () => connect(d.addresses[0]))
   const send = (c, bytes) => call(c, 'Prove', { submit: { circuit: 'small', witness: Buffer.alloc(bytes, 7) } })
-  const ends = await Promise.all(clients.map(c => send(c, 12e6).then(a => a.result.status, e => grpc.status[e.code])))
+  const ends = await Promise.all(clients.map(c => send(c, 12e6).then(a => a.result.status, e => `${grpc.status[e.code]}: ${e.details}`)))
   const taken = ends.filter(e => e === 'COMPLETED').length
   console.log(`        of six requests of 12 MB into 16 MiB ${taken} were taken`)
-  assert.ok(taken < 6 && ends.every(e => e === 'COMPLETED' || e === 'RESOURCE_EXHAUSTED'), `${ends}`)
+  // gRPC core, short of the quota, may also close a connection on which a call has only begun: the client is told to try again.
+  assert.ok(taken < 6 && ends.every(e => /^(COMPLETED|RESOURCE_EXHAUSTED|UNAVAILABLE)/.test(e)), `${ends}`)
+  assert.ok(ends.filter(e => e.startsWith('UNAVAILABLE')).length <= 2, `${ends}`)
   for (const c of clients) assert.equal((await send(c, 1e6)).result.status, 'COMPLETED')
   clients.forEach(c => c.close())
   await d.stop()
