@@ -133,7 +133,7 @@ export class Daemon {
     this.output = ''
     this.process.stdout.on('data', d => (this.output += d))
     Daemon.all.add(this)
-    this.ended = new Promise(resolve => this.process.on('exit', (code, signal) => (Daemon.all.delete(this), resolve((this.exit = { code, signal })))))
+    this.ended = new Promise(resolve => this.process.on('close', (code, signal) => (Daemon.all.delete(this), resolve((this.exit = { code, signal })))))
   }
 
   async ready() {
@@ -208,7 +208,7 @@ export class Checker {
         else reject(new Error(`a proof does not verify: ${line}`))
       }
     })
-    this.process.on('exit', () => this.waiting.forEach(w => w.reject(new Error('the checker has ended'))))
+    this.process.on('close', () => this.waiting.forEach(w => w.reject(new Error('the checker has ended'))))
   }
 
   check(circuit, json) {
