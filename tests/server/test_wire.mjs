@@ -211,9 +211,8 @@ test('too many bytes in flight are RESOURCE_EXHAUSTED, and room comes back', asy
   const ends = await Promise.all(clients.map(c => send(c, 12e6).then(a => a.result.status, e => `${grpc.status[e.code]}: ${e.details}`)))
   const taken = ends.filter(e => e === 'COMPLETED').length
   console.log(`        of six requests of 12 MB into 16 MiB ${taken} were taken`)
-  // gRPC core, short of the quota, may also close a connection on which a call has only begun: the client is told to try again.
+  // gRPC core, short of the quota, may also close the connection, which these clients share: they are told to try again.
   assert.ok(taken < 6 && ends.every(e => /^(COMPLETED|RESOURCE_EXHAUSTED|UNAVAILABLE)/.test(e)), `${ends}`)
-  assert.ok(ends.filter(e => e.startsWith('UNAVAILABLE')).length <= 2, `${ends}`)
   for (const c of clients) assert.equal((await send(c, 1e6)).result.status, 'COMPLETED')
   clients.forEach(c => c.close())
   await d.stop()
