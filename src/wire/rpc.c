@@ -106,7 +106,7 @@ static void drop_piece(struct rpc_call *c)
 {
     if (!c->has_piece) return;
     const size_t bytes = GRPC_SLICE_LENGTH(c->piece);
-    grpc_slice_unref(c->piece);
+    rpc_drop_received(c->piece);
     c->has_piece = false;
     count_freed(c, bytes);
 }

@@ -177,7 +177,7 @@ cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answ
     grpc_byte_buffer_destroy(sent);
     grpc_metadata_array_destroy(&initial);
     grpc_metadata_array_destroy(&trailing);
-    grpc_slice_unref(details);
+    rpc_drop_received(details);
     grpc_call_unref(call);
     return status;
 }
