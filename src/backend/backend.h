@@ -84,6 +84,16 @@ struct group_ntt_plan {
     unsigned pass_count;    /* pass 0, which also brings the points into the order of the others, included */
     size_t workspace_bytes;
 };
+/** What every backend's plan says; workspace_bytes 0.  In  scale, step  both NULL, or neither */
+static inline void group_ntt_plan_fill(struct group_ntt_plan *out, const struct domain *domain, bool inverse, const struct fr *scale,
+                                       const struct fr *step)
+{
+    const struct group_ntt_plan plan = { .domain = *domain, .inverse = inverse, .scales = scale != NULL, .pass_count = domain->log2 + 1 };
+    *out = plan;
+    if (scale == NULL) return;
+    out->scale = *scale;
+    out->step = *step;
+}
 
 /* The witness of a circuit image in device memory: what image_eval reads, and the sums over bits and numbers.  Secret. */
 struct image_values {

@@ -2,6 +2,22 @@
 #include "r1cs/image.h"
 #include "base/grow.h"
 
+uint32_t image_number_rank(const struct circuit_image *m, const struct circuit_template *c, uint32_t aux,
+                           bool *found)
+{
+    const uint32_t *list = m->number_aux + c->numbers_begin;
+    uint32_t low = 0, high = c->number_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (list[middle] < aux)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low < c->number_count && list[low] == aux;
+    return low;
+}
+
 void image_fini(struct circuit_image *m)
 {
     free(m->templates);

@@ -66,6 +66,10 @@ static inline const struct circuit_template *image_circuit(const struct circuit_
     return &m->templates[m->template_count - 1];
 }
 
+/** How many of a template's own numbers stand before an aux of it; *found: whether this aux is one.  A binary search. */
+uint32_t image_number_rank(const struct circuit_image *m, const struct circuit_template *c, uint32_t aux,
+                           bool *found);
+
 void image_fini(struct circuit_image *m); /* legal on a zeroed one */
 uint64_t image_bytes(const struct circuit_image *m);
 

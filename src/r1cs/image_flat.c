@@ -12,23 +12,6 @@
 static bool is_call(const uint32_t *p) { return (p[0] & 0xff) == ROW_CALL; }
 static uint32_t entry_rows(const uint32_t *p) { return ((p[0] & 0xff) == ROW_MAJ ? 2 : 1) * (p[0] >> 8); }
 
-/* How many of a template's own numbers stand before an aux of it; *found: whether this aux is one. */
-static uint32_t rank_of(const struct circuit_image *m, const struct circuit_template *c, uint32_t aux,
-                        bool *found)
-{
-    const uint32_t *list = m->number_aux + c->numbers_begin;
-    uint32_t low = 0, high = c->number_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (list[middle] < aux)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *found = low < c->number_count && list[low] == aux;
-    return low;
-}
-
 /* The part that an aux of the circuit belongs to, or NULL. */
 static const struct circuit_part *part_of(const struct circuit_image *m, uint32_t aux)
 {
@@ -56,7 +39,7 @@ static uint32_t flat_ref(const struct circuit_image *m, const struct circuit_tem
         first = part->first_number;
         c = &m->templates[part->template_id];
     }
-    rank = rank_of(m, c, aux, &found);
+    rank = image_number_rank(m, c, aux, &found);
     return found ? REF_LOCAL | FLAT_NUMBER | (first + rank) : ref & ~REF_NOT;
 }
 
@@ -141,7 +124,7 @@ static void instantiate(struct image_flat *f, uint32_t id, uint32_t *next, uint3
         {
             const uint32_t *p = f->rows + i;
             if (!is_call(p)) continue;
-            const uint32_t imports = m->templates[p[1]].import_count, rank = rank_of(m, c, p[2], &found);
+            const uint32_t imports = m->templates[p[1]].import_count, rank = image_number_rank(m, c, p[2], &found);
             const bool independent = p[0] >> 8 != 0;
             for (uint32_t k = 0; k < own->instance_count; k++) {
                 const struct flat_instance *at = &f->instances[own->first_instance + k];

@@ -118,20 +118,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(bls12_381_zkey),
         cmocka_unit_test(bls12_381_bellman),
     };
-    const char *name = "cpu";
-    struct task t;
-    size_t devices = 0;
 
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--slow") == 0)
-            slow = true;
-        else
-            name = argv[i];
-    prover = backend_by_name(name);
-    task_init(&t);
-    if (prover == NULL || prover->probe(&t, NULL, 0, &devices) != CUZK_OK || devices == 0) {
-        printf("skipped: no %s device in this build or on this machine\n", name);
-        return 77;
-    }
+    prover = proving_backend(argc, argv, &slow);
+    if (prover == NULL) return 77;
     return cmocka_run_group_tests(tests, open_proving, close_proving);
 }

@@ -169,9 +169,9 @@ export const env = { ...process.env, XDG_CACHE_HOME: at('cache') }
 export const sanitized = process.env.CUZK_SANITIZED === '1'
 
 // cuzk's commands: tool gives what came of it, good insists on success and gives its output.
-export const commands = cuzk => {
+export const commands = (cuzk, { environment = env, timeout = 120000 } = {}) => {
   const tool = (...args) => {
-    const p = spawnSync(cuzk, args, { encoding: 'utf8', env, timeout: 120000 })
+    const p = spawnSync(cuzk, args.map(String), { encoding: 'utf8', env: environment, timeout })
     assert.doesNotMatch(p.stderr, /Sanitizer|runtime error/)
     return { code: p.status, out: p.stdout, err: p.stderr }
   }

@@ -5,11 +5,11 @@
 // The fast cases have a key whose points are zeros (a file with a hole, 5 KB on disk): everything up to the first sum of a proof
 // works with it.  With CUZK_LOAD=slow the key is a development key of 1.1 GB, and proofs are made; CUZK_TEST_PARAMS names a folder that
 // has one, or keeps the one that is made.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Daemon, assert, call, refused, run, sleep, test, until, work } from './client.mjs'
+import { Daemon, assert, call, commands, refused, run, sleep, test, until, work } from './client.mjs'
 
 const [cuzkd, cuzk] = process.argv.slice(2)
 const here = path.dirname(fileURLToPath(import.meta.url))
@@ -19,16 +19,7 @@ delete env.FIL_PROOFS_PARAMETER_CACHE
 const at = name => path.join(work, name)
 const NAME = 'v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f'
 
-const tool = (...args) => {
-  const p = spawnSync(cuzk, args.map(String), { encoding: 'utf8', env, timeout: 3600000 })
-  assert.doesNotMatch(p.stderr, /Sanitizer|runtime error/)
-  return { code: p.status, out: p.stdout, err: p.stderr }
-}
-const good = (...args) => {
-  const p = tool(...args)
-  assert.equal(p.code, 0, `cuzk ${args.join(' ')}: ${p.err}`)
-  return p.out
-}
+const { tool, good } = commands(cuzk, { environment: env, timeout: 3600000 })
 const c1 = (seed, ...more) => {
   const file = at(`c1-${seed}${more.join('')}.json`)
   good('gen', 'c1', '--size', '2KiB', '--seed', seed, '--miner', 1000, '--sector', 1, ...more, '-o', file)

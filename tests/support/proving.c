@@ -2,6 +2,8 @@
 #include "support/proving.h"
 #include "base/status.h"
 #include "groth16/setup.h"
+#include <stdio.h>
+#include <string.h>
 
 void proving_must(const struct task *t, cuzk_status status, const char *what)
 {
@@ -15,6 +17,24 @@ void proving_task(struct task *t, const struct proving *p)
 {
     task_init(t);
     t->pool = p->pool;
+}
+
+const struct backend *proving_backend(int argc, char **argv, bool *slow)
+{
+    const char *name = "cpu";
+    size_t devices = 0;
+    struct task t;
+
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--slow") == 0)
+            *slow = true;
+        else
+            name = argv[i];
+    const struct backend *b = backend_by_name(name);
+    task_init(&t);
+    if (b != NULL && b->probe(&t, NULL, 0, &devices) == CUZK_OK && devices > 0) return b;
+    printf("skipped: no %s device in this build or on this machine\n", name);
+    return NULL;
 }
 
 void proving_open(struct proving *p, const char *backend)

@@ -20,6 +20,9 @@ struct proving {
     struct temp_folder folder;
 };
 
+/** The arguments [BACKEND] [--slow] of a test program.  NULL: that backend has no device here; it has been said, and the program is skipped. */
+const struct backend *proving_backend(int argc, char **argv, bool *slow);
+
 /* Every function here prints the error and aborts if it fails. */
 void proving_open(struct proving *p, const char *backend);
 void proving_close(struct proving *p);

@@ -302,15 +302,7 @@ static cuzk_status cpu_group_ntt_plan(struct group_ntt_plan *out, struct task *t
 {
     (void)t;
     (void)d;
-    memset(out, 0, sizeof *out);
-    out->domain = *domain;
-    out->inverse = inverse;
-    out->scales = scale != NULL;
-    if (out->scales) {
-        out->scale = *scale;
-        out->step = *step;
-    }
-    out->pass_count = domain->log2 + 1;
+    group_ntt_plan_fill(out, domain, inverse, scale, step);
     return CUZK_OK;
 }
 

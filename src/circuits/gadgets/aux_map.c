@@ -45,18 +45,9 @@ void aux_map_fini(struct aux_map *map)
 /* The circuit's own numbers are few: binary search. */
 static uint32_t find_own(const struct circuit_image *m, uint32_t aux)
 {
-    const struct circuit_template *c = image_circuit(m);
-    if (c->number_count == 0) return AUX_IS_BIT;
-    const uint32_t *list = m->number_aux + c->numbers_begin;
-    uint32_t low = 0, high = c->number_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (list[middle] < aux)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->number_count && list[low] == aux ? low : AUX_IS_BIT;
+    bool found;
+    const uint32_t rank = image_number_rank(m, image_circuit(m), aux, &found);
+    return found ? rank : AUX_IS_BIT;
 }
 
 uint32_t aux_map_find(const struct aux_map *map, uint32_t aux)
