@@ -307,6 +307,14 @@ static inline struct buffer buffer_borrow(struct device *d, struct span s)
     return b;
 }
 
+/** Waits until nothing is under way on s, whatever has failed: before buffers that it reads or writes are given back. */
+static inline void backend_settle(const struct backend *b, struct stream *s)
+{
+    struct task quiet;
+    task_init(&quiet);
+    (void)!b->stream_sync(s, &quiet);
+}
+
 /** Part of a buffer, which must outlive it. */
 static inline struct buffer buffer_piece(const struct buffer *whole, size_t offset, size_t bytes)
 {

@@ -1,4 +1,5 @@
-/* The engine's insides, for engine.c (its thread) and engine_calls.c (everybody else's). */
+/* The engine's insides, for engine.c (its thread), engine_open.c (its beginning and end) and engine_calls.c
+ * (everybody else's). */
 #ifndef CUZK_ENGINE_ENGINE_INSIDE_H
 #define CUZK_ENGINE_ENGINE_INSIDE_H
 
@@ -43,6 +44,12 @@ struct client_message {
     view_told *look;
     void *look_context;
 };
+
+/* -- engine.c, on the engine's thread, or on the opener's where that never started -- */
+void *engine_main(void *engine);                       /* until it is closed and everything has stopped */
+void engine_act(void *engine, const struct action *a); /* carries out what the core wants */
+void engine_flush(struct engine *e);                   /* the journal, and what waited for it */
+void engine_begin_close(struct engine *e);
 
 /** CUZK_INVALID_ARGUMENT: name and why make a sentence. */
 cuzk_status engine_bad_option(struct task *t, const char *name, const char *why);

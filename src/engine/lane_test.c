@@ -65,6 +65,7 @@ static cuzk_status msm_test(struct task *t, const struct place *p, struct stream
     if (!g->jac_eq(&got, &expected))
         status = FAIL(t, CUZK_DEVICE_LOST, "self-test: a sum in %s of %s is wrong", g->name, c->name);
 out:
+    if (status != CUZK_OK) backend_settle(p->backend, stream);
     p->backend->buffer_give(&workspace);
     p->backend->buffer_give(&b_scalars);
     p->backend->buffer_give(&b_points);
@@ -90,6 +91,7 @@ static cuzk_status ntt_test(struct task *t, const struct place *p, struct stream
     if (memcmp(got, expected, sizeof got) != 0)
         status = FAIL(t, CUZK_DEVICE_LOST, "self-test: a transform over %s is wrong", c->name);
 out:
+    if (status != CUZK_OK) backend_settle(p->backend, stream);
     p->backend->buffer_give(&data);
     return status;
 }

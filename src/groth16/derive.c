@@ -112,6 +112,7 @@ static cuzk_status transform(struct task *t, const struct derivation *d, uint8_t
         TRY_GOTO(out, be->stream_sync(d->stream, t));
     }
 out:
+    if (status != CUZK_OK) backend_settle(be, d->stream);
     be->buffer_give(&on);
     be->buffer_give(&workspace);
     return status;

@@ -50,6 +50,7 @@ static cuzk_status piece(struct task *t, const struct checking *c, struct g_jac 
     TRY_GOTO(out, be->msm(c->stream, t, &plan, out, &on, 0, &by, 0, NULL, &workspace));
     TRY_GOTO(out, be->stream_sync(c->stream, t));
 out:
+    if (status != CUZK_OK) backend_settle(be, c->stream);
     be->buffer_give(&workspace);
     be->buffer_give(&by);
     be->buffer_give(&on);
@@ -106,6 +107,7 @@ static cuzk_status ntt(struct task *t, const struct checking *c, struct fr *valu
     if (!be->reads_host_memory) TRY_GOTO(out, be->download(c->stream, t, values, &data, 0, bytes));
     TRY_GOTO(out, be->stream_sync(c->stream, t));
 out:
+    if (status != CUZK_OK) backend_settle(be, c->stream);
     be->buffer_give(&data);
     return status;
 }

@@ -167,7 +167,6 @@ static cuzk_status make(struct key_device **out, struct task *t, const struct gr
                         const struct key_residence *what)
 {
     struct key_device *k = calloc(1, sizeof *k);
-    struct task quiet;
     struct layout l;
 
     if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key on a device");
@@ -177,10 +176,7 @@ static cuzk_status make(struct key_device **out, struct task *t, const struct gr
     cuzk_status status = backend->buffer_take(&k->block, t, device, MEM_DEVICE, l.bytes, 0);
     if (status == CUZK_OK) {
         status = fill(k, t, key, stream, &l, what);
-        if (status != CUZK_OK) { /* no copy may still be on its way into memory that is given back */
-            task_init(&quiet);
-            (void)!backend->stream_sync(stream, &quiet);
-        }
+        if (status != CUZK_OK) backend_settle(backend, stream);
     }
     if (status != CUZK_OK) {
         release(k);

@@ -67,9 +67,7 @@ static void resident_close(struct resident *r)
 {
     struct buffer *const all[] = { &r->programs, &r->workspace,   &r->statement,
                                    &r->out.bits, &r->out.numbers, &r->out.inputs };
-    struct task t;
-    task_init(&t);
-    (void)!f.b->stream_sync(f.s, &t); /* nothing may be under way in what is given back */
+    backend_settle(f.b, f.s);
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) f.b->buffer_give(all[i]);
     assignment_fini(&r->expected);
     image_program_fini(&r->program);
