@@ -1,6 +1,8 @@
 /* The journal's SQL. */
 #include "engine/journal.h"
+#include "base/log.h"
 #include "engine/payload_file.h"
+#include "hash/sha256.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JOURNAL_VERSION 1
+#define JOURNAL_VERSION 2
+#define RESULT_PART     UINT32_MAX /* in a seal: the whole job's output */
 
 enum statement {
     S_BEGIN,
@@ -35,18 +38,18 @@ static const char *const sql[S_COUNT] = {
                  "parameters, priority, part_count,"
                  " accepted_ms, deadline_ms, expire_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
                  "?11, ?12, ?13)",
-    [S_PART] = "INSERT OR REPLACE INTO parts (id, part, proof, text) VALUES (?1, ?2, ?3, ?4)",
+    [S_PART] = "INSERT OR REPLACE INTO parts (id, part, proof, text, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
     [S_END] = "UPDATE jobs SET end = ?2, status = ?3, error_text = ?4, proof = ?5, text = ?6, ended_ms = ?7, "
               "attempts = ?8, queue_ms = ?9,"
-              " key_ms = ?10, synthesis_ms = ?11, prove_ms = ?12, total_ms = ?13 WHERE id = ?1",
+              " key_ms = ?10, synthesis_ms = ?11, prove_ms = ?12, total_ms = ?13, seal = ?14 WHERE id = ?1",
     [S_FORGET] = "DELETE FROM jobs WHERE id = ?1",
     [S_FORGET_PARTS] = "DELETE FROM parts WHERE id = ?1",
     [S_LOAD] = "SELECT id, request_id, digest, payload_digest, payload_bytes, kind, circuit, parameters, "
                "priority, part_count, accepted_ms,"
                " deadline_ms, expire_ms, end, status, error_text, proof, text, ended_ms, attempts, queue_ms, "
                "key_ms, synthesis_ms,"
-               " prove_ms, total_ms FROM jobs ORDER BY rowid",
-    [S_LOAD_PARTS] = "SELECT part, proof, text FROM parts WHERE id = ?1",
+               " prove_ms, total_ms, seal FROM jobs ORDER BY rowid",
+    [S_LOAD_PARTS] = "SELECT part, proof, text, seal FROM parts WHERE id = ?1",
     [S_PENDING] = "SELECT 1 FROM jobs WHERE id = ?1 AND end = 0",
 };
 
@@ -64,9 +67,9 @@ static const char schema[] = "CREATE TABLE IF NOT EXISTS jobs ("
                              "queue_ms REAL NOT NULL DEFAULT 0,"
                              " key_ms REAL NOT NULL DEFAULT 0, synthesis_ms REAL NOT NULL DEFAULT 0, "
                              "prove_ms REAL NOT NULL DEFAULT 0,"
-                             " total_ms REAL NOT NULL DEFAULT 0) STRICT;"
+                             " total_ms REAL NOT NULL DEFAULT 0, seal BLOB) STRICT;"
                              "CREATE TABLE IF NOT EXISTS parts (id TEXT NOT NULL, part INTEGER NOT NULL, "
-                             "proof BLOB NOT NULL, text BLOB, PRIMARY KEY (id, part))"
+                             "proof BLOB NOT NULL, text BLOB, seal BLOB NOT NULL, PRIMARY KEY (id, part))"
                              " STRICT;";
 
 struct journal {
@@ -126,7 +129,7 @@ static cuzk_status check_version(struct journal *j, struct task *t)
         sqlite3_step(s) == SQLITE_ROW)
         version = sqlite3_column_int(s, 0);
     sqlite3_finalize(s);
-    if (version > JOURNAL_VERSION)
+    if (version != 0 && version != JOURNAL_VERSION) /* 0: a new one */
         return FAIL(t, CUZK_UNSUPPORTED, "the journal in %s is of version %d; this cuzk knows %d", j->folder,
                     version, JOURNAL_VERSION);
     snprintf(set, sizeof set, "PRAGMA user_version = %d", JOURNAL_VERSION);
@@ -250,9 +253,25 @@ cuzk_status journal_accept(struct journal *j, struct task *t, const struct job *
     return finish(j, t, S_ACCEPT, "a job cannot be written");
 }
 
+/* Over what leaves later without being verified again: a damaged file must not turn into a proof. */
+static void seal_of(uint8_t out[SHA256_BYTES], const struct job *job, uint32_t part,
+                    const struct part_output *o)
+{
+    const uint64_t head[2] = { part, o->proof_bytes };
+    struct sha256 s;
+
+    sha256_init(&s);
+    sha256_update(&s, job->id, sizeof job->id);
+    sha256_update(&s, head, sizeof head);
+    if (o->proof_bytes > 0) sha256_update(&s, o->proof, o->proof_bytes);
+    if (o->text_bytes > 0) sha256_update(&s, o->text, o->text_bytes);
+    sha256_final(&s, out);
+}
+
 cuzk_status journal_parts(struct journal *j, struct task *t, struct job *job)
 {
     sqlite3_stmt *s = j->statement[S_PART];
+    uint8_t seal[SHA256_BYTES];
 
     for (unsigned i = 0; i < job->part_count; i++) {
         const struct part *p = &job->parts[i];
@@ -261,6 +280,8 @@ cuzk_status journal_parts(struct journal *j, struct task *t, struct job *job)
         sqlite3_bind_int64(s, 2, i);
         bind_blob(s, 3, p->output.proof, p->output.proof_bytes);
         bind_blob(s, 4, p->output.text, p->output.text_bytes);
+        seal_of(seal, job, i, &p->output);
+        bind_blob(s, 5, seal, sizeof seal);
         TRY(finish(j, t, S_PART, "a part cannot be written"));
     }
     return CUZK_OK;
@@ -270,8 +291,10 @@ cuzk_status journal_end(struct journal *j, struct task *t, const struct job *job
 {
     sqlite3_stmt *s = j->statement[S_END];
     struct job_timings timings;
+    uint8_t seal[SHA256_BYTES];
 
     job_timings(job, job->end_ns, &timings);
+    seal_of(seal, job, RESULT_PART, &job->result);
     sqlite3_bind_text(s, 1, job->id, -1, SQLITE_STATIC);
     sqlite3_bind_int(s, 2, (int)job->end);
     sqlite3_bind_int(s, 3, (int)job->status);
@@ -285,6 +308,7 @@ cuzk_status journal_end(struct journal *j, struct task *t, const struct job *job
     sqlite3_bind_double(s, 11, timings.synthesis_ms);
     sqlite3_bind_double(s, 12, timings.prove_ms);
     sqlite3_bind_double(s, 13, timings.total_ms);
+    bind_blob(s, 14, seal, sizeof seal);
     TRY(finish(j, t, S_END, "a result cannot be written"));
     sqlite3_bind_text(j->statement[S_FORGET_PARTS], 1, job->id, -1, SQLITE_STATIC);
     return finish(j, t, S_FORGET_PARTS, "a result cannot be written");
@@ -331,6 +355,18 @@ static cuzk_status column_output(struct task *t, struct part_output *out, sqlite
     return CUZK_OK;
 }
 
+/* Whether an output is the one that was written for this place. */
+static bool is_sealed(sqlite3_stmt *s, int seal_at, const struct job *job, uint32_t part,
+                      const struct part_output *o)
+{
+    uint8_t expected[SHA256_BYTES];
+    const void *seal = sqlite3_column_blob(s, seal_at);
+
+    seal_of(expected, job, part, o);
+    return seal != NULL && sqlite3_column_bytes(s, seal_at) == SHA256_BYTES &&
+           memcmp(seal, expected, sizeof expected) == 0;
+}
+
 /* Unix time as the engine's time, which may have begun later. */
 static uint64_t engine_time(uint64_t unix_ms, uint64_t now_ns, uint64_t now_unix_ms)
 {
@@ -349,8 +385,16 @@ static cuzk_status load_parts(struct journal *j, struct task *t, struct job *job
     while ((row = sqlite3_step(s)) == SQLITE_ROW && status == CUZK_OK) {
         const sqlite3_int64 part = sqlite3_column_int64(s, 0);
         if (part < 0 || part >= job->part_count) continue;
-        status = column_output(t, &job->parts[part].output, s, 1, 2);
-        if (status == CUZK_OK) job_part_move(job, (unsigned)part, PART_DONE);
+        struct part_output *const output = &job->parts[part].output;
+        status = column_output(t, output, s, 1, 2);
+        if (status != CUZK_OK) break;
+        if (is_sealed(s, 3, job, (uint32_t)part, output)) {
+            job_part_move(job, (unsigned)part, PART_DONE);
+        } else {
+            log_line(t, LOG_ERROR, "the journal: part %u of job %s is damaged; it is proved again", (unsigned)part,
+                     job->id);
+            part_output_free(output);
+        }
     }
     if (status == CUZK_OK && row != SQLITE_DONE) status = fail(j, t, "parts cannot be read");
     sqlite3_reset(s);
@@ -371,7 +415,16 @@ static cuzk_status load_end(struct task *t, struct job *job, sqlite3_stmt *s, ui
     job->key_ns = (uint64_t)(sqlite3_column_double(s, 21) * 1e6);
     job->synthesis_ms_before = sqlite3_column_double(s, 22);
     job->prove_ms_before = sqlite3_column_double(s, 23);
-    return job->end == JOB_DONE ? column_output(t, &job->result, s, 16, 17) : CUZK_OK;
+    if (job->end != JOB_DONE) return CUZK_OK;
+    TRY(column_output(t, &job->result, s, 16, 17));
+    if (is_sealed(s, 25, job, RESULT_PART, &job->result)) return CUZK_OK;
+    log_line(t, LOG_ERROR, "the journal: the result of job %s is damaged", job->id);
+    part_output_free(&job->result);
+    job->end = JOB_FAILED;
+    job->status = CUZK_MALFORMED;
+    snprintf(job->error_text, sizeof job->error_text,
+             "the journal's copy of the proof is damaged, so it does not leave; submit the job again");
+    return CUZK_OK;
 }
 
 static struct circuit *circuit_named(struct circuit *circuits, size_t count, const char *name,

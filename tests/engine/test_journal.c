@@ -6,6 +6,7 @@
 #include "support/prng.h"
 #include "support/temp_folder.h"
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -190,6 +191,112 @@ static void files_are_private(void **state)
     journal_close(j);
 }
 
+static void edit(const char *sql)
+{
+    char path[PATH_MAX];
+    sqlite3 *db = NULL;
+
+    temp_folder_path(path, &folder, "journal.sqlite");
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_close(db);
+}
+
+/* Loads the journal after an edit; one job is in it. */
+static struct journal *reopen(const char *sql)
+{
+    edit(sql);
+    struct journal *j = open_journal();
+    load(j);
+    assert_int_equal(found_count, 1);
+    return j;
+}
+
+/* What is not as it was written does not leave as a proof: a part is proved again, a result has failed. */
+static void altered_outputs(void **state)
+{
+    static const char *const parts[] = { "UPDATE parts SET proof = x'0011' WHERE id = '7777'",
+                                         "UPDATE parts SET part = 0 WHERE id = '7777'",
+                                         "UPDATE parts SET text = x'31' WHERE id = '7777'",
+                                         "UPDATE parts SET seal = x'00' WHERE id = '7777'",
+                                         "UPDATE parts SET seal = zeroblob(32) WHERE id = '7777'" };
+    static const char *const results[] = { "UPDATE jobs SET proof = x''", "UPDATE jobs SET proof = NULL",
+                                           "UPDATE jobs SET text = x'31'", "UPDATE jobs SET seal = NULL" };
+    struct task t;
+    (void)state;
+
+    task_init(&t);
+    for (size_t i = 0; i < ARRAY_COUNT(parts) + ARRAY_COUNT(results); i++) {
+        const bool of_part = i < ARRAY_COUNT(parts);
+        struct journal *j = open_journal();
+        struct job *a = new_job("7777", 3);
+        must(journal_begin(j, &t), &t);
+        must(journal_accept(j, &t, a), &t);
+        if (of_part) {
+            a->parts[1].unrecorded = true;
+            output(&a->parts[1].output, "proof of part 1", "text");
+            must(journal_parts(j, &t, a), &t);
+        } else {
+            a->end = JOB_DONE;
+            a->end_ns = 5000000;
+            output(&a->result, "the proof", "text");
+            must(journal_end(j, &t, a), &t);
+        }
+        must(journal_commit(j, &t), &t);
+        journal_close(j);
+        j = reopen(of_part ? parts[i] : results[i - ARRAY_COUNT(parts)]);
+        if (of_part) {
+            assert_int_equal(found[0]->end, JOB_UNFINISHED);
+            assert_int_equal(found[0]->parts_done, 0);
+        } else {
+            assert_int_equal(found[0]->end, JOB_FAILED);
+            assert_int_equal(found[0]->status, CUZK_MALFORMED);
+            assert_null(found[0]->result.proof);
+            assert_non_null(strstr(found[0]->error_text, "damaged"));
+        }
+        a->end = JOB_CANCELLED; /* its parts go with its end */
+        must(journal_begin(j, &t), &t);
+        must(journal_end(j, &t, a), &t);
+        must(journal_forget(j, &t, a), &t);
+        must(journal_commit(j, &t), &t);
+        drop_found();
+        journal_close(j);
+        job_destroy(a);
+    }
+}
+
+/* Values that no journal of ours has are refused, with what they are. */
+static void impossible_values(void **state)
+{
+    static const char *const edits[] = { "UPDATE jobs SET end = 9", "UPDATE jobs SET end = -1",
+                                         "UPDATE jobs SET part_count = 0",
+                                         "UPDATE jobs SET payload_bytes = -5" };
+    struct task t;
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(edits); i++) {
+        struct journal *j = open_journal();
+        struct job *a = new_job("8888", 1);
+        task_init(&t);
+        must(journal_begin(j, &t), &t);
+        must(journal_accept(j, &t, a), &t);
+        must(journal_commit(j, &t), &t);
+        journal_close(j);
+        edit(edits[i]);
+        j = open_journal();
+        found_count = 0;
+        assert_int_equal(journal_load(j, &t, circuits, 1, 1000000000000000u, keep, NULL), CUZK_MALFORMED);
+        assert_non_null(strstr(t.error.text, "the journal"));
+        task_init(&t);
+        must(journal_begin(j, &t), &t);
+        must(journal_forget(j, &t, a), &t);
+        must(journal_commit(j, &t), &t);
+        journal_close(j);
+        job_destroy(a);
+    }
+}
+
 /* Another process cannot have it at the same time. */
 static void one_process_at_a_time(void **state)
 {
@@ -294,6 +401,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),
         cmocka_unit_test(files_are_private),
+        cmocka_unit_test(altered_outputs),
+        cmocka_unit_test(impossible_values),
         cmocka_unit_test(one_process_at_a_time),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(circuit_is_gone),
