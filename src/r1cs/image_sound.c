@@ -253,6 +253,8 @@ static void check_word_step(struct walk *w, const struct step *s)
 
 static void check_step(struct walk *w, const struct step *s)
 {
+    require(w, s->rotate == 0 || s->code == STEP_XOR || s->code == STEP_AND,
+            "a rotation in a step that has none");
     switch (s->code) {
     case STEP_CONST:
         word_ok(w, s->dst);

@@ -99,7 +99,7 @@ enum step_code {
 struct step {
     uint32_t code, count;
     uint32_t dst, a, b, c;
-    uint32_t rotate; /* of a in the low byte, of b in the next: n < 32 rotates right, 32 + n shifts right */
+    uint32_t rotate; /* XOR, AND: a's in the low byte, b's in the next; n < 32 rotates, 32 + n shifts right */
     uint32_t negate;
     uint64_t mask; /* lanes that are variables of their own */
 };

@@ -584,6 +584,38 @@ static void forged(void **state)
     image_fini(&m);
 }
 
+/* A field that a step does not use is not taken on trust either: a rotation is for XOR and AND, and turns by less than a word. */
+static void forged_rotation(void **state)
+{
+    struct circuit_image m, back;
+    struct builder *b;
+    struct pool p = { .word_count = 0 };
+    unsigned tried = 0;
+    (void)state;
+    OK(builder_create(&b, &f.t, "turned"));
+    random_body(b, &p, 30);
+    compress(b, &p);
+    OK(builder_finish(b, &m));
+    for (uint64_t i = 0; i < m.steps_size; i++) {
+        struct step *s = &m.steps[i];
+        const struct step saved = *s;
+        uint8_t *file;
+        size_t bytes;
+        const bool turns = s->code == STEP_XOR || s->code == STEP_AND;
+        if (turns && i % 16 != 0) continue;
+        s->rotate = turns ? 64u << (prng_below(&rng, 2) * 8) : 1u << prng_below(&rng, 32);
+        OK(image_save(&m, &f.t, &file, &bytes));
+        assert_int_not_equal(image_load(&back, &f.t, span_of(file, bytes)), CUZK_OK);
+        if (strstr(f.t.error.text, "a rotation") == NULL) fail_msg("%s", f.t.error.text);
+        task_init(&f.t);
+        free(file);
+        *s = saved;
+        tried++;
+    }
+    assert_true(tried > 20);
+    image_fini(&m);
+}
+
 /* -- PoRep -- */
 
 static void check_porep(const char *name)
@@ -616,9 +648,9 @@ static void porep_32gib(void **state)
 int assign_cases_run(const struct backend *b, const struct device_options *options, bool slow)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(hashes),        cmocka_unit_test(paths),      cmocka_unit_test(random_circuits),
-        cmocka_unit_test(refused),       cmocka_unit_test(wrong_mark), cmocka_unit_test(forged),
-        cmocka_unit_test(failing_calls), cmocka_unit_test(porep_2kib),
+        cmocka_unit_test(hashes),          cmocka_unit_test(paths),         cmocka_unit_test(random_circuits),
+        cmocka_unit_test(refused),         cmocka_unit_test(wrong_mark),    cmocka_unit_test(forged),
+        cmocka_unit_test(forged_rotation), cmocka_unit_test(failing_calls), cmocka_unit_test(porep_2kib),
     };
     const struct CMUnitTest slow_cases[] = { cmocka_unit_test(porep_8mib), cmocka_unit_test(porep_32gib) };
     task_init(&f.t);
