@@ -14,10 +14,13 @@ struct cli cli = { .device = CLI_NO_DEVICE };
 
 static unsigned char cancelled; /* written by the signal handler */
 
+/* line 0: of no list. */
 static void print_error(cuzk_status status, const char *text, const char *advice, const char *path,
-                        const char *field, uint64_t offset)
+                        const char *field, uint64_t offset, unsigned line)
 {
-    fprintf(stderr, "cuzk: error: %s\n", text[0] ? text : cuzk_status_text(status));
+    fputs("cuzk: error: ", stderr);
+    if (line != 0) fprintf(stderr, "line %u: ", line);
+    fprintf(stderr, "%s\n", text[0] ? text : cuzk_status_text(status));
     if (path[0] || field[0] || offset != ERROR_NO_OFFSET) {
         fputs("  where: ", stderr);
         if (path[0]) fputs(path, stderr);
@@ -30,6 +33,7 @@ static void print_error(cuzk_status status, const char *text, const char *advice
     if (!cli.json) return;
     json_t *o = json_pack("{s:s, s:o, s:i}", "status", cuzk_status_name(status), "error", cli_json_text(text),
                           "exit_code", cuzk_status_exit_code(status));
+    if (line != 0) json_object_set_new(o, "line", json_integer(line));
     if (advice[0]) json_object_set_new(o, "advice", cli_json_text(advice));
     if (path[0]) json_object_set_new(o, "path", cli_json_text(path));
     if (field[0]) json_object_set_new(o, "field", cli_json_text(field));
@@ -39,14 +43,19 @@ static void print_error(cuzk_status status, const char *text, const char *advice
 
 int cli_fail(const cuzk_error *e)
 {
-    print_error(e->status, e->text, e->advice, e->path, e->field, e->offset);
+    return cli_fail_line(e, 0);
+}
+
+int cli_fail_line(const cuzk_error *e, unsigned line)
+{
+    print_error(e->status, e->text, e->advice, e->path, e->field, e->offset, line);
     return cuzk_status_exit_code(e->status);
 }
 
 int cli_fail_task(const struct task *t)
 {
     const struct error *e = &t->error;
-    print_error(e->status, e->text, e->advice, e->path, e->field, e->offset);
+    print_error(e->status, e->text, e->advice, e->path, e->field, e->offset, 0);
     return cuzk_status_exit_code(e->status);
 }
 
@@ -87,6 +96,14 @@ static bool future_name(char out[PATH_MAX], const char *path)
     const size_t used = strlen(out);
     return (size_t)snprintf(out + used, PATH_MAX - used, "/%s", slash == NULL ? path : slash + 1) <
            PATH_MAX - used;
+}
+
+bool cli_real_name(char *out, const char *path)
+{
+    struct stat s;
+
+    if (stat(path, &s) != 0) return future_name(out, path);
+    return S_ISREG(s.st_mode) && realpath(path, out) != NULL;
 }
 
 static bool same_file(const char *a, const char *b)

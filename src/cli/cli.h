@@ -18,6 +18,7 @@ struct cli {
 };
 extern struct cli cli;
 #define CLI_NO_DEVICE UINT64_MAX
+#define CLI_LANES     3 /* proofs under way at once where nobody says */
 
 /* Rows that every command adds to its own options. */
 #define CLI_COMMON_OPTIONS                                                                                   \
@@ -53,6 +54,7 @@ cuzk_status cli_key_mode(struct task *t, cuzk_key_mode *out) MUST_CHECK;
 
 /** Prints the error (text to standard error, and an object to standard output with --json); returns its exit code. */
 int cli_fail(const cuzk_error *error);
+int cli_fail_line(const cuzk_error *error, unsigned line); /* the same, of a line of a list (0: of none) */
 int cli_fail_task(const struct task *t); /* the same for argument errors */
 
 /** Prints a result object with --json and drops it. */
@@ -63,6 +65,10 @@ json_t *cli_json_text(
 
 /** Whether it goes to standard output, where nothing else may then go. */
 bool cli_is_stdout(const char *path);
+
+/** The name of a file with all links followed, whether it is there yet or not; false: it has none that lasts (a pipe, a device, no such
+ * folder).  out  PATH_MAX bytes */
+bool cli_real_name(char *out, const char *path);
 
 /** Refuses outputs that are one file, under whatever names, or are one of the inputs: each is replaced whole, so that a slip of the
  * hand would cost a key.  NULL entries are skipped. */

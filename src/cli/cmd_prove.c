@@ -1,6 +1,7 @@
 /* cuzk prove: witness and key in, verified proof out. */
 #include "cli/cli.h"
 #include "base/mapfile.h"
+#include "cli/batch.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,14 @@ static const char help[] = "Proves that WITNESS satisfies the circuit of KEY.  T
                            "\n"
                            "KEY is a Groth16 .zkey (snarkjs, either curve) or bellman parameters (.params); "
                            "the latter need the constraints: --r1cs.\n"
-                           "PROOF and PUBLIC are what snarkjs writes: any snarkjs verifier takes them.";
+                           "PROOF and PUBLIC are what snarkjs writes: any snarkjs verifier takes them.\n"
+                           "\n"
+                           "--batch LIST proves many: each line of LIST is KEY WITNESS PROOF [PUBLIC], apart by blanks or "
+                           "tabs, a name with blanks between\n"
+                           "double quotes; lines that begin with # say nothing.  --lanes of them are under way at once, "
+                           "lines of one key together, keys one\n"
+                           "after another.  A line that fails is named and costs no other; the exit code is 0, or that of "
+                           "the first line of LIST that failed.";
 
 static bool parse_encoding(struct task *t, const char *text, cuzk_encoding *out)
 {
@@ -27,6 +35,23 @@ static bool parse_encoding(struct task *t, const char *text, cuzk_encoding *out)
         return false;
     }
     return true;
+}
+
+/* One proof has its operands, a batch has none. */
+static bool check_operands(struct task *t, const char *list_path, const char *key_path,
+                           const char *witness_path)
+{
+    if (list_path == NULL && key_path != NULL && witness_path != NULL) return true;
+    if (list_path != NULL && key_path == NULL) return true;
+    if (list_path != NULL) {
+        FAIL(t, CUZK_INVALID_ARGUMENT, "unexpected argument '%s': the lines of --batch %s say what is proved",
+             key_path, list_path);
+        return false;
+    }
+    FAIL(t, CUZK_INVALID_ARGUMENT, "%s",
+         key_path == NULL ? "KEY is missing: proving key: .zkey or .params" : "WITNESS is missing: witness: .wtns");
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "cuzk prove --help shows the whole form");
+    return false;
 }
 
 static void report(const cuzk_key *key, const cuzk_proof *proof, const char *proof_path,
@@ -61,21 +86,23 @@ int cmd_prove(int argc, char **argv)
 {
     const char *key_path = NULL, *witness_path = NULL, *proof_path = "proof.json",
                *public_path = "public.json";
-    const char *r1cs_path = NULL, *format = "json";
-    uint64_t timeout_ms = 0;
+    const char *r1cs_path = NULL, *format = "json", *list_path = NULL;
+    uint64_t timeout_ms = 0, lanes = CLI_LANES;
     const struct option_row options[] = {
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
           "the circuit's constraints: needed with .params, and names an unsatisfied row" },
         { "--format", OPTION_TEXT, &format, 0, 0, "F",
           "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 86400000, "N", "give up after N milliseconds" },
+        { "--batch", OPTION_TEXT, &list_path, 0, 0, "LIST", "prove every line of LIST (- is standard input)" },
+        { "--lanes", OPTION_COUNT, &lanes, 1, LANES_MOST, "N", "proofs of a batch under way at once (default 3)" },
         CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {
-        { "KEY", &key_path, false, "proving key: .zkey or .params" },
-        { "WITNESS", &witness_path, false, "witness: .wtns" },
+        { "KEY", &key_path, true, "proving key: .zkey or .params" },
+        { "WITNESS", &witness_path, true, "witness: .wtns" },
         { "PROOF", &proof_path, true, "where the proof goes (default proof.json; - is standard output)" },
         { "PUBLIC", &public_path, true, "where the public inputs go (default public.json)" },
     };
@@ -85,11 +112,18 @@ int cmd_prove(int argc, char **argv)
     }
     struct task t;
     cuzk_encoding encoding = CUZK_JSON;
+    cuzk_key_mode key_mode = CUZK_KEY_AUTO;
     task_init(&t);
     if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) !=
             CUZK_OK ||
-        !parse_encoding(&t, format, &encoding))
+        !parse_encoding(&t, format, &encoding) || cli_key_mode(&t, &key_mode) != CUZK_OK ||
+        !check_operands(&t, list_path, key_path, witness_path))
         return cli_fail_task(&t);
+    if (list_path != NULL) {
+        const struct batch_options o = { list_path,         r1cs_path, encoding, key_mode, (unsigned)lanes,
+                                         (double)timeout_ms };
+        return batch_run(&o);
+    }
     const char *const outputs[] = { proof_path, public_path }, *const inputs[] = { key_path, witness_path,
                                                                                    r1cs_path };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
@@ -108,7 +142,7 @@ int cmd_prove(int argc, char **argv)
     cuzk_watch watch = cli_watch();
     int exit_code = 0;
     key_options.r1cs_path = r1cs_path;
-    if (cli_key_mode(&t, &key_options.mode) != CUZK_OK) return cli_fail_task(&t);
+    key_options.mode = key_mode;
     watch.timeout_ms = (double)timeout_ms;
 
     if (!cli_context(&context, &exit_code)) return exit_code;

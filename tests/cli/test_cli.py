@@ -542,6 +542,85 @@ def threads_do_not_change_the_outcome():
 
 
 @case
+def a_batch_proves_every_line():
+    f, g = fixture(), fixture(curve="bls12_381")
+    d = WORK / "a batch"
+    d.mkdir()
+    lines = ["# KEY WITNESS PROOF [PUBLIC]", ""]
+    for i in range(7):
+        lines.append(f'{f.key}\t{f.wtns} "{d}/proof {i}.json" "{d}/public {i}.json"')
+        if i < 3:
+            lines.append(f'  {g.key} {g.wtns}   "{d}/other{i}.json"\r')
+    listed = write(d / "list", "\n".join(lines))
+    for lanes in (1, 3):
+        o = expect(0, "prove", "--batch", listed, "--lanes", lanes, "--json", "--quiet").stdout.decode().splitlines()
+        each, last = [json.loads(line) for line in o[:-1]], json.loads(o[-1])
+        check(sorted(r["line"] for r in each) == list(range(3, 13)) and all(r["verified"] for r in each), str(each))
+        check((last["proved"], last["failed"], last["left"], last["lanes"]) == (10, 0, 0, lanes), str(last))
+        for i in range(7):
+            expect(0, "verify", f.vk, d / f"public {i}.json", d / f"proof {i}.json")
+            (d / f"proof {i}.json").unlink()
+        for i in range(3):
+            expect(0, "verify", g.vk, g.public, d / f"other{i}.json")
+    expect(0, "prove", "--batch", "-", "--quiet", stdin=f'{f.key} {f.wtns} "{d}/in.json"\n'.encode())
+    expect(0, "verify", f.vk, f.public, d / "in.json")
+    p = write(d / "bellman", f"{fixture('bls12_381', 'bellman').key} {fixture('bls12_381', 'bellman').wtns} \"{d}/b.bin\"\n")
+    expect(0, "prove", "--batch", p, *fixture("bls12_381", "bellman").extra, "--format", "compressed", has="1 of 1 proofs made and verified")
+    check((d / "b.bin").stat().st_size == 192, "a compressed proof")
+
+
+@case
+def a_line_of_a_batch_that_fails_costs_no_other():
+    f, g = fixture(), fixture(steps=30, bits=0)
+    d = WORK / "bad-batch"
+    d.mkdir()
+    wrong = list(f.values)
+    wrong[10] = (wrong[10] + 1) % R[f.curve]
+    write(d / "wrong.wtns", make_circuit.wtns(f.curve, wrong))
+    lines = [f"{f.key} {f.wtns} {d}/p1.json", f"{f.key} {d}/wrong.wtns {d}/p2.json {d}/q2.json", f"{f.key} {g.wtns} {d}/p3.json",
+             f"{f.key} {d}/none.wtns {d}/p4.json", f"{d}/none.zkey {f.wtns} {d}/p5.json", f"{f.key} {f.wtns} {d}/no/p6.json",
+             f"{f.key} {f.wtns} {d}/p7.json"]
+    listed = write(d / "list", "\n".join(lines) + "\n")
+    o = expect(3, "prove", "--batch", listed, "--json", "--quiet").stdout.decode().splitlines()
+    each, last = {r["line"]: r["status"] for r in map(json.loads, o[:-1])}, json.loads(o[-1])
+    check(each == {1: "OK", 2: "UNSATISFIED", 3: "MISMATCH", 4: "NOT_FOUND", 5: "NOT_FOUND", 6: "NOT_FOUND", 7: "OK"}, str(each))
+    check((last["status"], last["proved"], last["failed"]) == ("UNSATISFIED", 2, 5), str(last))
+    for i in range(1, 8):
+        check((d / f"p{i}.json").exists() == (i in (1, 7)), f"proof {i}")
+    check(not (d / "q2.json").exists(), "public inputs without a proof")
+    expect(4, "prove", "--batch", write(d / "list2", "\n".join(lines[3:])), has=["line 1: ", "line 2: ", "line 3: ", "1 of 4 proofs"])
+
+
+@case
+def lists_are_read_whole_before_anything_is_proved():
+    f = fixture()
+    d = WORK / "lists"
+    d.mkdir()
+    good = f"{f.key} {f.wtns} {d}/p.json\n"
+
+    def refused(code, text, *words):
+        expect(code, "prove", "--batch", write(d / "list", text), has=words)
+        check(not (d / "p.json").exists(), "a proof from a list that is none")
+
+    refused(3, good + "a b\n", "line 2", "fewer than three")
+    refused(3, good + "a b c d e\n", "line 2", "more than four")
+    refused(3, good + 'a "b c d\n', "line 2", "quotes")
+    refused(3, good + 'a "b"c d\n', "line 2", "quotes")
+    refused(3, good + 'a b ""\n', "line 2", "empty name")
+    refused(3, good + "a b -\n", "line 2", "standard stream")
+    refused(3, good + "a\0b", "zero byte")
+    refused(2, good + good, "lines 1 and 2")
+    refused(2, good + f"{f.key} {f.wtns} {d}/../lists/p.json", "lines 1 and 2")
+    refused(2, good + f"{f.key} {f.wtns} {f.key}", "lines 2 and 2", "one of them writes")
+    refused(2, f"{f.key} {f.wtns} {d}/p.json {d}/p.json", "lines 1 and 1")
+    refused(2, "# nothing\n\n", "names no proof")
+    expect(4, "prove", "--batch", d / "none", has="none")
+    expect(2, "prove", "--batch", d / "list", f.key, has="unexpected argument")
+    expect(2, "prove", "--batch", d / "list", "--lanes", "17", has="from 1 to 16")
+    check(f.key.stat().st_size > 1000, "the key")
+
+
+@case
 def bench_runs():
     f = fixture()
     o = json.loads(expect(0, "bench", f.key, f.wtns, "--runs", "2", "--json").stdout)
