@@ -160,6 +160,10 @@ struct backend {
 
     /* -- plans: pure -- */
     cuzk_status (*msm_plan)(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
+    /** The same with at most workspace_most bytes of workspace: where a sum shares a device with much else.  NULL: msm_plan's is what there is.
+     * Errors  CUZK_TOO_LARGE: no plan does with so little */
+    cuzk_status (*msm_plan_within)(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                   uint64_t count, uint64_t workspace_most);
     cuzk_status (*quotient_plan)(struct quotient_plan *out, struct task *t, const struct device *d, const struct domain *domain, enum quotient_mode mode);
     cuzk_status (*eval_plan)(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);
     /** In  scale, step  both NULL: none. */
@@ -245,6 +249,12 @@ struct backend {
     cuzk_status (*gather_points)(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out,
                                  const struct buffer *points, size_t points_offset, uint64_t count, const struct buffer *index,
                                  uint64_t index_count);
+    /** Bitmaps put into the order of a query: bit j of bitmap k of out = bit list[j] - first of bitmap k of bits; 0 where list[j] < first, or
+     * where that bit lies beyond bits_stride.  The list is read once for all bitmaps.
+     * In  bits    bitmap_count bitmaps (at most BIT_SUM_MAX) from bits_offset on, bits_stride bytes apart; both multiples of 16
+     * Out out     bitmap_count bitmaps of bitmap_bytes(count) bytes (bit_plan.h) in a row; bits from count on are 0 */
+    cuzk_status (*gather_bits)(struct stream *s, struct task *t, struct buffer *out, const struct buffer *bits, size_t bits_offset, size_t bits_stride,
+                               unsigned bitmap_count, const struct buffer *list, uint64_t count, uint32_t first);
     /** For sums that wait for each other's additions more than for arithmetic (up to about 2^20 points): a table of multiples of the points,
      * made once, where they stay.  msm_table_plan plans a sum of `count` points with at most table_bytes for it; where a table gains nothing
      * or does not fit, that is msm_plan's plan, with row_count below 2.  Otherwise msm_table_make fills plan->table_bytes bytes of `table`

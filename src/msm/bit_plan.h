@@ -14,7 +14,7 @@ struct bit_sum_plan {
     enum group_id group;
     uint64_t count; /* points */
     unsigned bitmap_count;
-    size_t bitmap_bytes;   /* from one bitmap to the next */
+    size_t bitmap_bytes;   /* from one bitmap to the next; the caller may space them more widely, by a multiple of 16 */
     uint32_t part_count;   /* sums of a bitmap that are joined at the end: ranges of points (CPU), blocks of all bitmaps (CUDA) */
     uint32_t chunk_points; /* CPU: walked by all bitmaps while the cache holds them; CUDA: taken by a warp at once; a multiple of 32 */
     uint32_t keep_points;  /* CPU: where a chunk's tree of additions ends; these join the next chunk's */

@@ -1126,6 +1126,43 @@ static void gathered_points(void **state)
     for_each_sum(300, body_gather_points);
 }
 
+static void gather_bits_one(size_t count, unsigned bitmaps, uint32_t first, size_t space)
+{
+    const size_t bit_count = count * 5 / 4 + 40, stride = bitmap_bytes(bit_count) + space, out_bytes = bitmap_bytes(count);
+    uint8_t *bits = allocate(stride * bitmaps), *got = allocate(out_bytes * bitmaps);
+    uint32_t *list = allocate(count * sizeof *list);
+    prng_bytes(&rng, bits, stride * bitmaps);
+    for (size_t j = 0; j < count; j++) list[j] = (uint32_t)prng_below(&rng, bit_count + first);
+    if (count > 2) list[1] = first + (uint32_t)(8 * stride); /* beyond the bitmap */
+    struct buffer from = take_with(bits, stride * bitmaps, 16), lb = take_with(list, count * sizeof *list, 0), out = take(out_bytes * bitmaps);
+    OK(f.b->gather_bits(f.s, &f.t, &out, &from, 16, stride, bitmaps, &lb, count, first));
+    OK(f.b->download(f.s, &f.t, got, &out, 0, out_bytes * bitmaps));
+    OK(f.b->stream_sync(f.s, &f.t));
+    for (unsigned k = 0; k < bitmaps; k++)
+        for (size_t j = 0; j < 8 * out_bytes; j++) {
+            const size_t at = j < count && list[j] >= first ? list[j] - first : 8 * stride;
+            const unsigned expected = at < 8 * stride ? bits[k * stride + at / 8] >> (at % 8) & 1 : 0;
+            if ((got[k * out_bytes + j / 8] >> (j % 8) & 1) != expected) fail_msg("bit %zu of bitmap %u of %zu bits", j, k, count);
+        }
+    f.b->buffer_give(&from);
+    f.b->buffer_give(&lb);
+    f.b->buffer_give(&out);
+    free(bits);
+    free(got);
+    free(list);
+}
+
+static void gathered_bits(void **state)
+{
+    static const size_t sizes[] = { 0, 1, 31, 33, 128, 129, 1000, 9001 };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        gather_bits_one(sizes[i], 1, 0, 0);
+        gather_bits_one(sizes[i], 1 + (unsigned)prng_below(&rng, BIT_SUM_MAX), (uint32_t)prng_below(&rng, 70), 16);
+    }
+    if (f.slow) gather_bits_one(1 << 20, BIT_SUM_MAX, 5, 0);
+}
+
 /* -- sums taken apart -- */
 
 static void split_check(const struct sum *s, const struct backend *b, unsigned batch, unsigned wide_of_256, uint64_t wide_max, bool gathered,
@@ -1361,6 +1398,7 @@ int backend_cases_run(const char *backend, enum mem_kind kind, const struct devi
         cmocka_unit_test(bit_sum_too_many),
         cmocka_unit_test(classify_values),
         cmocka_unit_test(gathered_points),
+        cmocka_unit_test(gathered_bits),
         cmocka_unit_test(split_sums),
         cmocka_unit_test(cancelled),
     };

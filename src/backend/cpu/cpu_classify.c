@@ -1,11 +1,11 @@
-/* Values told apart, and points gathered: what a split sum needs besides additions, on the CPU. */
+/* Values told apart, points and bits gathered: what a split sum needs besides additions, on the CPU. */
 #include "backend/cpu/cpu_classify.h"
 
 #include "base/arena.h"
 
 #include <string.h>
 
-enum { GATHER_POINTS = 4096 /* of a task */ };
+enum { GATHER_POINTS = 4096, GATHER_WORDS = 4096 /* of a task */ };
 
 static const uint8_t *value_at(const struct cpu_classify_args *a, uint64_t i)
 {
@@ -99,4 +99,27 @@ static void gather_some(void *context, size_t index, unsigned slot)
 cuzk_status cpu_gather_run(const struct cpu_team *team, const struct cpu_gather_args *a)
 {
     return cpu_run(team, (size_t)((a->index_count + GATHER_POINTS - 1) / GATHER_POINTS), gather_some, (void *)(uintptr_t)a);
+}
+
+static void gather_some_bits(void *context, size_t index, unsigned slot)
+{
+    const struct cpu_gather_bits_args *a = context;
+    const size_t words = bitmap_bytes(a->count) / 4, begin = index * GATHER_WORDS, end = begin + GATHER_WORDS < words ? begin + GATHER_WORDS : words;
+    (void)slot;
+    for (unsigned k = 0; k < a->bitmap_count; k++) {
+        const uint32_t *const from = a->bits + k * a->stride_words;
+        for (size_t w = begin; w < end; w++) {
+            uint32_t word = 0;
+            for (uint64_t j = 32 * (uint64_t)w; j < 32 * (uint64_t)w + 32 && j < a->count; j++) {
+                const uint32_t at = a->list[j] - a->first;
+                if (a->list[j] >= a->first && at / 32 < a->stride_words) word |= (from[at / 32] >> (at % 32) & 1) << (j % 32);
+            }
+            a->out[k * words + w] = word;
+        }
+    }
+}
+
+cuzk_status cpu_gather_bits_run(const struct cpu_team *team, const struct cpu_gather_bits_args *a)
+{
+    return cpu_run(team, (bitmap_bytes(a->count) / 4 + GATHER_WORDS - 1) / GATHER_WORDS, gather_some_bits, (void *)(uintptr_t)a);
 }

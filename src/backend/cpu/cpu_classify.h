@@ -1,4 +1,4 @@
-/* Values told apart, and points gathered, on the CPU: the bodies behind backend.classify and backend.gather_points. */
+/* Values told apart, points and bits gathered, on the CPU: the bodies behind backend.classify, gather_points and gather_bits. */
 #ifndef CUZK_BACKEND_CPU_CPU_CLASSIFY_H
 #define CUZK_BACKEND_CPU_CPU_CLASSIFY_H
 
@@ -24,5 +24,15 @@ struct cpu_gather_args {
     uint64_t count, index_count;
 };
 cuzk_status cpu_gather_run(const struct cpu_team *team, const struct cpu_gather_args *a) MUST_CHECK;
+
+struct cpu_gather_bits_args {
+    uint32_t *out;
+    const uint32_t *bits, *list;
+    size_t stride_words;
+    unsigned bitmap_count;
+    uint64_t count;
+    uint32_t first;
+};
+cuzk_status cpu_gather_bits_run(const struct cpu_team *team, const struct cpu_gather_bits_args *a) MUST_CHECK;
 
 #endif

@@ -465,6 +465,24 @@ static cuzk_status cpu_gather_points(struct stream *s, struct task *t, const str
     return cpu_gather_run(&team, &args);
 }
 
+static cuzk_status cpu_gather_bits(struct stream *s, struct task *t, struct buffer *out, const struct buffer *bits, size_t bits_offset,
+                                   size_t bits_stride, unsigned bitmap_count, const struct buffer *list, uint64_t count, uint32_t first)
+{
+    const struct cpu_team team = team_of(s->device, t);
+    struct cpu_gather_bits_args args;
+    TRY(range_check(t, out, "the gathered bitmaps", 0, bitmap_bytes(count) * bitmap_count, 4));
+    TRY(range_check(t, bits, "the bitmaps", bits_offset, bits_stride * bitmap_count, 4));
+    TRY(range_check(t, list, "the list of bits", 0, (size_t)count * sizeof *args.list, 4));
+    args.out = (uint32_t *)(void *)out->data;
+    args.bits = (const uint32_t *)(const void *)(bits->data + bits_offset);
+    args.list = (const uint32_t *)(const void *)list->data;
+    args.stride_words = bits_stride / 4;
+    args.bitmap_count = bitmap_count;
+    args.count = count;
+    args.first = first;
+    return cpu_gather_bits_run(&team, &args);
+}
+
 static cuzk_status cpu_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,
                                   struct buffer *points, size_t points_offset, const struct g_aff *base,
                                   const struct buffer *scalars, size_t scalars_offset, uint64_t count)
@@ -534,5 +552,6 @@ const struct backend backend_cpu = {
     .bit_sum = cpu_bit_sum,
     .classify = cpu_classify,
     .gather_points = cpu_gather_points,
+    .gather_bits = cpu_gather_bits,
     .group_ntt = cpu_group_ntt,
 };

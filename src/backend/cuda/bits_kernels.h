@@ -44,6 +44,14 @@ int classify_launch(const struct classify_run *r, unsigned sm_count, void *strea
 /* out[j] = points[index[j]], zeros where index[j] >= count */
 int gather_points_launch(void *out, const void *points, size_t point_bytes, uint32_t count, const uint32_t *index, uint32_t index_count,
                          unsigned sm_count, void *stream);
+/* Bits put into the order of a list. */
+struct bits_gather {
+    uint32_t *out;              /* bitmaps of `words` words in a row */
+    const uint32_t *bits, *list;
+    uint32_t stride_words;      /* from one bitmap of bits to the next */
+    uint32_t count, words, bitmap_count, first;
+};
+int gather_bits_launch(const struct bits_gather *g, unsigned sm_count, void *stream);
 /* s->ones, which is written here. */
 int bits_launch_count(uint32_t *ones, const struct bits_sweep *s, unsigned sm_count, void *stream);
 /* jacobian: s->bitmap_count canonical points in a row.  sums: `blocks` points in XYZZ coordinates, at least a block a bitmap. */

@@ -1,4 +1,4 @@
-/* Values told apart (zero, one, wide), points gathered, ones of bitmaps counted: what sums over bitmaps need besides additions.
+/* Values told apart (zero, one, wide), points and bits gathered, ones of bitmaps counted: what sums over bitmaps need besides additions.
  *
  * classify: a block tells 4,096 values apart and counts them; one block turns the counts into places; then each block writes the indices
  * of its wide values, which the bitmap of them has kept, and the values follow.  Predicted on an H200 for 2^26 values: 0.7 ms, the time
@@ -163,6 +163,28 @@ extern "C" int gather_points_launch(void *out, const void *points, size_t point_
     if (index_count == 0) return 0;
     LAUNCH(k_gather_points, blocks_for((uint64_t)index_count * words, sm_count), THREADS, 0, stream)((uint4 *)out, (const uint4 *)points, words, count, index,
                                                                                                      index_count);
+    return cudaGetLastError();
+}
+
+/* A warp a word of every bitmap, a lane a bit.  Lists ascend, so that neighbours read neighbouring words.  Predicted on an H200 for 10
+ * bitmaps of 2^27 bits: 0.4 ms, 0.5 GB of list and 0.3 GB of bitmaps at 60 % of the memory's rate. */
+static __global__ void __launch_bounds__(THREADS) k_gather_bits(struct bits_gather g)
+{
+    const uint32_t lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
+    for (uint32_t w = blockIdx.x * (THREADS / 32) + threadIdx.x / 32; w < g.words; w += warps) {
+        const uint32_t j = 32 * w + lane, from = j < g.count ? __ldg(g.list + j) : 0, at = from - g.first;
+        const bool there = j < g.count && from >= g.first && at / 32 < g.stride_words;
+        for (uint32_t k = 0; k < g.bitmap_count; k++) {
+            const uint32_t word = there ? __ldg(g.bits + (size_t)k * g.stride_words + at / 32) : 0, out = __ballot_sync(FULL, word >> (at & 31) & 1);
+            if (lane == 0) g.out[(size_t)k * g.words + w] = out;
+        }
+    }
+}
+
+extern "C" int gather_bits_launch(const struct bits_gather *g, unsigned sm_count, void *stream)
+{
+    if (g->words == 0 || g->bitmap_count == 0) return 0;
+    LAUNCH(k_gather_bits, blocks_for(32 * (uint64_t)g->words, sm_count), THREADS, 0, stream)(*g);
     return cudaGetLastError();
 }
 

@@ -1,4 +1,4 @@
-/* Sums over bitmaps, values told apart, points gathered: plans, what is enqueued, and the results. */
+/* Sums over bitmaps, values told apart, points and bits gathered: plans, what is enqueued, and the results. */
 #include "backend/cuda/cuda_device.h"
 
 #include "backend/cuda/bits_kernels.h"
@@ -160,5 +160,32 @@ cuzk_status cuda_gather_points(struct stream *s, struct task *t, const struct cu
     TRY(cuda_range(t, d, index, "the list of points", 0, index_count * sizeof(uint32_t), &list));
     TRY(cuda_enter(t, d));
     CU(t, gather_points_launch(to, from, bytes, (uint32_t)count, (const uint32_t *)(const void *)list, (uint32_t)index_count, d->sm_count, s->handle));
+    return CUZK_OK;
+}
+
+cuzk_status cuda_gather_bits(struct stream *s, struct task *t, struct buffer *out, const struct buffer *bits, size_t bits_offset, size_t bits_stride,
+                             unsigned bitmap_count, const struct buffer *list, uint64_t count, uint32_t first)
+{
+    const struct device *d = s->device;
+    uint8_t *to, *from, *index;
+    if (bitmap_count > BIT_SUM_MAX) return FAIL(t, CUZK_INVALID_ARGUMENT, "%u bitmaps to gather from; at most %d", bitmap_count, BIT_SUM_MAX);
+    if (count >= 1u << 30)
+        return FAIL(t, CUZK_TOO_LARGE, "%llu bits to gather; the CUDA backend takes fewer than 2^30", (unsigned long long)count);
+    TRY(cuda_range(t, d, out, "the gathered bitmaps", 0, bitmap_bytes(count) * bitmap_count, &to));
+    TRY(cuda_range(t, d, bits, "the bitmaps", bits_offset, bits_stride * bitmap_count, &from));
+    TRY(cuda_range(t, d, list, "the list of bits", 0, (size_t)count * sizeof(uint32_t), &index));
+    TRY(task_poll(t));
+    TRY(cuda_enter(t, d));
+    const struct bits_gather g = {
+        .out = (uint32_t *)(void *)to,
+        .bits = (const uint32_t *)(const void *)from,
+        .list = (const uint32_t *)(const void *)index,
+        .stride_words = (uint32_t)(bits_stride / 4),
+        .count = (uint32_t)count,
+        .words = (uint32_t)(bitmap_bytes(count) / 4),
+        .bitmap_count = bitmap_count,
+        .first = first,
+    };
+    CU(t, gather_bits_launch(&g, d->sm_count, s->handle));
     return CUZK_OK;
 }

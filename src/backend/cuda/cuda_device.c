@@ -494,6 +494,7 @@ const struct backend backend_cuda = {
     .upload = upload,
     .download = download,
     .msm_plan = cuda_msm_plan,
+    .msm_plan_within = cuda_msm_plan_within,
     .quotient_plan = cuda_quotient_plan,
     .eval_plan = cuda_eval_plan,
     .group_ntt_plan = cuda_group_ntt_plan,
@@ -522,4 +523,5 @@ const struct backend backend_cuda = {
     .bit_sum = cuda_bit_sum,
     .classify = cuda_classify,
     .gather_points = cuda_gather_points,
+    .gather_bits = cuda_gather_bits,
 };

@@ -96,6 +96,8 @@ cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const voi
 
 /* -- cuda_msm.c -- */
 cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count);
+cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                 uint64_t count, uint64_t limit);
 cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p, struct g_jac *out, const struct buffer *points,
                      size_t points_offset, const struct buffer *scalars, size_t scalars_offset, const struct buffer *gather, struct buffer *workspace);
 cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
@@ -118,6 +120,8 @@ cuzk_status cuda_classify(struct stream *s, struct task *t, const struct classif
                           struct buffer *workspace);
 cuzk_status cuda_gather_points(struct stream *s, struct task *t, const struct curve *c, enum group_id g, struct buffer *out, const struct buffer *points,
                                size_t points_offset, uint64_t count, const struct buffer *index, uint64_t index_count);
+cuzk_status cuda_gather_bits(struct stream *s, struct task *t, struct buffer *out, const struct buffer *bits, size_t bits_offset, size_t bits_stride,
+                             unsigned bitmap_count, const struct buffer *list, uint64_t count, uint32_t first);
 
 /* -- cuda_eval.c -- */
 cuzk_status cuda_eval_plan(struct eval_plan *out, struct task *t, const struct device *d, const struct csr *m, uint64_t out_count);

@@ -224,11 +224,9 @@ static bool fits(const struct shape *s, const struct device *d, uint64_t limit)
     return s->part_max <= MSM_PARTS_MAX && 4 * s->part_max <= d->shared_bytes && shape_bytes(s) <= limit;
 }
 
-cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
+cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                 uint64_t count, uint64_t limit)
 {
-    TRY(plan_start(out, t, d, c, g, count));
-    const uint64_t operands = count * (c->group[g]->aff_bytes + 32);
-    const uint64_t limit = d->arena_bytes > operands ? d->arena_bytes - operands : 0;
     double best = 0;
     for (uint32_t windows = c->fr.bits / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
         for (uint32_t groups = 1; groups <= windows; groups++) {
@@ -247,8 +245,14 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
         }
     if (best == 0)
         return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points of %s %s does not fit in %llu bytes of GPU memory", (unsigned long long)count, c->name,
-                    c->group[g]->name, (unsigned long long)d->arena_bytes);
+                    c->group[g]->name, (unsigned long long)limit);
     return CUZK_OK;
+}
+
+cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
+{
+    const uint64_t operands = count * (c->group[g]->aff_bytes + 32);
+    return cuda_msm_plan_within(out, t, d, c, g, count, d->arena_bytes > operands ? d->arena_bytes - operands : 0);
 }
 
 /* -- tables of multiples -- */

@@ -276,6 +276,16 @@ static cuzk_status blind_gather_points(struct stream *s, struct task *t, const s
     return backend_fault.gather_points(s, t, c, g, &real[0], &real[1], points_offset, count, &real[2], index_count);
 }
 
+static cuzk_status blind_gather_bits(struct stream *s, struct task *t, struct buffer *out, const struct buffer *bits, size_t bits_offset,
+                                     size_t bits_stride, unsigned bitmap_count, const struct buffer *list, uint64_t count, uint32_t first)
+{
+    struct buffer real[3];
+    TRY(operand(t, &real[0], out, "the gathered bitmaps"));
+    TRY(operand(t, &real[1], bits, "the bitmaps"));
+    TRY(operand(t, &real[2], list, "the list of bits"));
+    return backend_fault.gather_bits(s, t, &real[0], &real[1], bits_offset, bits_stride, bitmap_count, &real[2], count, first);
+}
+
 static cuzk_status blind_fixed_base(struct stream *s, struct task *t, const struct curve *c, enum group_id g,
                                     struct buffer *points, size_t points_offset, const struct g_aff *base,
                                     const struct buffer *scalars, size_t scalars_offset, uint64_t count)
@@ -337,5 +347,6 @@ const struct backend backend_blind = {
     .bit_sum = blind_bit_sum,
     .classify = blind_classify,
     .gather_points = blind_gather_points,
+    .gather_bits = blind_gather_bits,
     .group_ntt = blind_group_ntt,
 };

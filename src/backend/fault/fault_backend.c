@@ -151,6 +151,13 @@ static cuzk_status fault_gather_points(struct stream *s, struct task *t, const s
     return backend_cpu.gather_points(s, t, c, g, out, points, points_offset, point_count, index, index_count);
 }
 
+static cuzk_status fault_gather_bits(struct stream *s, struct task *t, struct buffer *out, const struct buffer *bits, size_t bits_offset,
+                                     size_t bits_stride, unsigned bitmap_count, const struct buffer *list, uint64_t bit_count, uint32_t first)
+{
+    TRY(count(t, "gather_bits"));
+    return backend_cpu.gather_bits(s, t, out, bits, bits_offset, bits_stride, bitmap_count, list, bit_count, first);
+}
+
 static cuzk_status fault_eval(struct stream *s, struct task *t, const struct eval_plan *p, struct buffer *out,
                               const struct csr *m, const struct witness *w, struct buffer *workspace)
 {
@@ -248,5 +255,6 @@ const struct backend backend_fault = {
     .bit_sum = fault_bit_sum,
     .classify = fault_classify,
     .gather_points = fault_gather_points,
+    .gather_bits = fault_gather_bits,
     .group_ntt = fault_group_ntt,
 };
