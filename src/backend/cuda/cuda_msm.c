@@ -228,6 +228,7 @@ cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const str
                                  uint64_t count, uint64_t limit)
 {
     double best = 0;
+    TRY(plan_start(out, t, d, c, g, count));
     for (uint32_t windows = c->fr.bits / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
