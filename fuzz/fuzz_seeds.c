@@ -1,6 +1,7 @@
 /* Writes the seeds of the fuzz targets into a folder: fuzz_seeds FOLDER.  Small well-formed files from a fixed number, so that
  * the corpus can be made again. */
 #include "base/bytes.h"
+#include "circuits/gadgets/gadgets.h"
 #include "formats/c1.h"
 #include "formats/c1json.h"
 #include "formats/derived_file.h"
@@ -132,6 +133,63 @@ static void seed_c1(void)
     c1_fini(&c);
 }
 
+/* A template of words and numbers, with every kind of step and row but calls; outs: how many of its words its calls take back. */
+static uint32_t image_node(struct builder *b, const struct template_key *key, bool poseidon, size_t outs)
+{
+    struct multi_eq sums = { 0 };
+    struct word in[2], out, more;
+    struct number imports[2];
+    uint32_t id;
+
+    if (!template_begin(b, &id, key, in, imports)) return id;
+    const struct word *const operands[2] = { &in[0], &in[1] };
+    word_xor(b, &out, &in[0], 7, &in[1], WORD_SHIFT + 3);
+    word_ch(b, &out, &out, &in[0], &in[1]);
+    word_maj(b, &more, &out, &in[0], &in[1]);
+    word_add(b, &sums, &out, operands, 2);
+    multi_eq_close(b, &sums);
+    multi_eq_fini(&sums);
+    word_bswap(b, &out, &out);
+    word_and_lanes(b, &more, &in[0], 3, 9, true);
+    const struct number packed = number_pack(b, &out, 1, 19),
+                        picked = number_pick(b, &in[1], 5, imports[0], imports[1]);
+    (void)number_sum(b, picked, packed);
+    if (poseidon) (void)gadget_poseidon(b, imports, 2);
+    return template_end(b, &out, outs);
+}
+
+/* Called once inside and, if parts, twice as parts of their own. */
+static void seed_image(const char *name, bool parts, bool poseidon)
+{
+    struct builder *b;
+    struct circuit_image m;
+    struct word in[2], out, bits[8];
+    struct number pair[2], last;
+    struct task t;
+    uint8_t *file;
+    size_t bytes;
+
+    task_init(&t);
+    must(builder_create(&b, &t, name));
+    for (int i = 0; i < 2; i++) {
+        word_index(b, &in[i], 32);
+        pair[i] = number_source(b);
+    }
+    struct template_key key = { .name = "node", .words = in, .word_count = 2, .number_count = 2 };
+    template_call(b, image_node(b, &key, poseidon, 1), in, pair, &out, &last, false);
+    number_bits(b, last, bits);
+    number_input(b, last);
+    words_input(b, (struct word[2]){ out, in[0] }, (uint8_t[2]){ 32, 17 }, 2);
+    strcpy(key.name, "part");
+    for (int i = 0; parts && i < 2; i++)
+        template_call(b, image_node(b, &key, poseidon, 0), in, pair, NULL, NULL, true);
+    must(builder_finish(b, &m));
+    must(image_save(&m, &t, &file, &bytes));
+    write_seed("fuzz_image", name, file, bytes);
+    free(file);
+    image_fini(&m);
+}
+
 int main(int argc, char **argv)
 {
     struct prng rng;
@@ -153,6 +211,9 @@ int main(int argc, char **argv)
     write_blob("fuzz_proof", "one.proof", sample_proof_bytes(&rng, 1));
     write_blob("fuzz_proof", "three.proof", sample_proof_bytes(&rng, 3));
     seed_c1();
+    seed_image("plain", false, false);
+    seed_image("parts", true, false);
+    seed_image("poseidon", true, true);
     write_blob("fuzz_identify", "page.html", blob_copy("<!DOCTYPE html>\n", 16));
     write_blob("fuzz_identify", "answer.txt", blob_copy("404: Not Found\n", 15));
     write_blob("fuzz_identify", "empty", blob_copy("", 0));

@@ -6,7 +6,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 build=${CUZK_FUZZ_BUILD:-$source/build/fuzz}
 executions=${1:-100000}
 [ $# -gt 0 ] && shift
-targets=${*:-zkey wtns r1cs ptau json filvk filparams proof trapdoor identify c1 derived submit config}
+targets=${*:-zkey wtns r1cs ptau json filvk filparams proof trapdoor identify c1 derived image submit config}
 
 [ -e "$build/build.ninja" ] ||
     cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang \
@@ -25,6 +25,7 @@ for t in $targets; do
     cp -n "$source/fuzz/corpus/fuzz_$t"/* "$out/corpus/fuzz_$t"
     most=8192
     [ "$t" != c1 ] || most=131072
+    [ "$t" != image ] || most=65536
     printf '%-14s' "fuzz_$t"
     if ! LLVM_PROFILE_FILE="$out/$t.profraw" "$build/fuzz/fuzz_$t" -runs="$executions" -seed=1 -max_len="$most" -timeout=20 \
         -artifact_prefix="$out/crash-$t-" -print_final_stats=1 "$out/corpus/fuzz_$t" >"$out/$t.log" 2>&1; then
