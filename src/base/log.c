@@ -1,6 +1,7 @@
 /* Formats a log line in a buffer on the stack and writes it at once. */
 #include "base/log.h"
 #include "base/task.h"
+#include "base/utf8.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,29 +31,13 @@ static void put_string(struct line *l, const char *text)
     l->size += bytes;
 }
 
-/* Bytes of the UTF-8 sequence at s, which ends with '\0'; 0: not one (overlong forms and surrogates included). */
-static size_t utf8_length(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xc2 && s[0] < 0xe0   ? 2
-               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                             : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    }
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90);
-    return overlong || outside ? 0 : n;
-}
-
 /* Text from outside: nothing in it may end the line or the JSON string, or drive a terminal.  Stops before most bytes are
  * exceeded. */
 static void put_escaped(struct line *l, const char *text, size_t most)
 {
     const unsigned char *s = (const unsigned char *)text;
     while (*s != '\0') {
-        size_t n = utf8_length(s);
+        size_t n = utf8_length(s, SIZE_MAX);
         bool strange = n == 0 || *s < 0x20 || *s == 0x7f;
         bool escaped = log_style == LOG_JSON && (*s == '"' || *s == '\\');
         if (strange) n = 1;

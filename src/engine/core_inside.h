@@ -24,6 +24,8 @@ void core_tell_key(struct engine_core *c, struct waiter *w, cuzk_status status, 
 void core_submit(struct engine_core *c, struct job *j, struct waiter *w, uint64_t now_ns);
 void core_resume(struct engine_core *c, struct job *j, uint64_t now_ns);
 void core_journaled(struct engine_core *c, const struct event *e, uint64_t now_ns);
+/** The journal can be written, or not (why: NULL, or what is known); j: the job that found out, or NULL. */
+void core_journal_state(struct engine_core *c, const struct job *j, bool ok, const struct error *why);
 void core_record(struct engine_core *c, struct job *j, enum job_record what); /* asks the journal */
 void core_tell_waiters(struct engine_core *c, struct job *j,
                        const struct job_answer *answer); /* all of them */

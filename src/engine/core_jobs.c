@@ -348,9 +348,11 @@ void core_submit(struct engine_core *c, struct job *j, struct waiter *w, uint64_
 static void acceptance_failed(struct engine_core *c, struct job *j, const struct error *why)
 {
     struct job_answer answer = { .status = CUZK_IO };
-    struct error e = { .text = "the journal cannot be written" };
+    struct error e = { .text = "" };
 
-    if (why != NULL) e = *why;
+    /* Paths and what to do are for the daemon's log; a client may try again, or ask for a job that is not durable. */
+    snprintf(e.text, sizeof e.text, "the daemon's journal takes no durable job now: %.400s",
+             why != NULL ? why->text : "it cannot be written");
     job_error(j, CUZK_IO, &e);
     memcpy(answer.job_id, j->id, sizeof answer.job_id);
     answer.error_text = j->error_text;
@@ -386,19 +388,25 @@ void core_resume(struct engine_core *c, struct job *j, uint64_t now_ns)
     if (j->parts_done == j->part_count) core_part_done(c, j, 0, now_ns);
 }
 
+void core_journal_state(struct engine_core *c, const struct job *j, bool ok, const struct error *why)
+{
+    if (!ok && !c->journal_broken)
+        core_note(c, LOG_ERROR, j,
+                  "the journal cannot be written; durable jobs are refused until it can: %s%s%s%s%s",
+                  why != NULL ? why->path : "", why != NULL && why->path[0] != '\0' ? ": " : "",
+                  why != NULL ? why->text : "", why != NULL && why->advice[0] != '\0' ? "; " : "",
+                  why != NULL ? why->advice : "");
+    if (ok && c->journal_broken) core_note(c, LOG_INFO, NULL, "the journal can be written again");
+    c->journal_broken = !ok;
+}
+
 void core_journaled(struct engine_core *c, const struct event *e, uint64_t now_ns)
 {
     struct job *j = e->job;
     const bool ok = e->status == CUZK_OK;
 
-    if (!ok) {
-        c->counters.journal_failures++;
-        if (!c->journal_broken)
-            core_note(c, LOG_ERROR, j,
-                      "the journal cannot be written; durable jobs are refused until it can: %s",
-                      e->error != NULL ? e->error->text : "");
-    }
-    c->journal_broken = !ok;
+    if (!ok) c->counters.journal_failures++;
+    core_journal_state(c, j, ok, e->error);
     if (e->records & RECORD_FORGET) {
         core_do_job(c, ACT_DESTROY, j);
         return;

@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_MOST 256 /* events between two transactions */
+#define BATCH_MOST    256                 /* events between two transactions */
+#define LOOK_EVERY_NS (2ull * 1000000000) /* at the journal's files, which somebody may delete */
+#define LOOK_INPUTS   256                 /* and the inputs of so many jobs */
 #define HALT_GRACE_NS \
     (90ull * 1000000000) /* for lanes to stop when the engine is closed: more than the core's own patience */
 
@@ -136,6 +138,48 @@ void engine_flush(struct engine *e)
     }
 }
 
+/* An input that has vanished is written again while it is in memory: the job was promised to survive. */
+static void look_at_input(struct engine *e, const struct job *j)
+{
+    struct task t;
+
+    task_init(&t);
+    if (payload_file_check(&t, journal_folder(e->journal), j) == CUZK_OK) return;
+    const char *lost = t.error.text;
+    struct task again;
+    task_init(&again);
+    again.tag = j->id;
+    if (j->payload != NULL && payload_file_write(&again, journal_folder(e->journal), j) == CUZK_OK)
+        log_line(&again, LOG_ERROR, "%s: %s; it has been written again: %s", t.error.path, lost,
+                 t.error.advice);
+    else
+        log_line(&again, LOG_ERROR, "%s: %s, and cannot be written again: a crash would lose the job; %s",
+                 t.error.path, lost, t.error.advice);
+}
+
+/* Files of the journal that have gone are noticed within seconds, not at the next submit. */
+static void look_at_journal(struct engine *e)
+{
+    const uint64_t now_ns = clock_now_ns();
+    struct task t;
+    unsigned looked = 0;
+
+    if (e->journal == NULL || now_ns < e->look_ns) return;
+    e->look_ns = now_ns + LOOK_EVERY_NS;
+    task_init(&t);
+    const cuzk_status status = journal_check(e->journal, &t);
+    const struct event found = { .kind = EVENT_JOURNAL_LOOKED, .status = status, .error = &t.error };
+    core_step(&e->core, &found, now_ns);
+    const struct job *j = e->core.newest;
+    for (; status == CUZK_OK && j != NULL && looked < LOOK_INPUTS; j = j->older) {
+        if (e->look_below != 0 && j->sequence >= e->look_below) continue;
+        if (!j->durable || !j->recorded || (j->state != JOB_QUEUED && j->state != JOB_STARTED)) continue;
+        look_at_input(e, j);
+        looked++;
+    }
+    e->look_below = j != NULL ? j->sequence + 1 : 0;
+}
+
 /* -- the thread --------------------------------------------------------------------------------------------------------- */
 
 void engine_begin_close(struct engine *e)
@@ -170,6 +214,7 @@ static int wait_ms(const struct engine *e)
     const uint64_t now_ns = clock_now_ns();
     uint64_t due_ns = core_due_ns(&e->core);
 
+    if (e->journal != NULL && e->look_ns < due_ns) due_ns = e->look_ns;
     if (e->close_ns != 0 && now_ns + 20 * MS < due_ns) due_ns = now_ns + 20 * MS;
     if (due_ns == UINT64_MAX) return -1;
     if (due_ns <= now_ns) return 0;
@@ -205,6 +250,7 @@ void *engine_main(void *context)
             m = i < BATCH_MOST ? mailbox_take(&e->mailbox, 0) : NULL;
         }
         if (core_due_ns(&e->core) <= clock_now_ns()) core_step(&e->core, &tick, clock_now_ns());
+        look_at_journal(e);
         engine_flush(e);
         atomic_store(&e->full, core_full(&e->core));
     }

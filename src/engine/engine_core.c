@@ -150,6 +150,9 @@ void core_step(struct engine_core *c, const struct event *e, uint64_t now_ns)
         if ((e->records & RECORD_ACCEPT) && e->status == CUZK_OK && e->job->cancel_asked)
             core_finish(c, e->job, JOB_CANCELLED, CUZK_CANCELLED, NULL, now_ns);
         break;
+    case EVENT_JOURNAL_LOOKED:
+        core_journal_state(c, NULL, e->status == CUZK_OK, e->error);
+        break;
     case EVENT_AWAIT:
         core_await(c, e->id, e->waiter, now_ns);
         break;
@@ -233,7 +236,8 @@ cuzk_status core_init(struct engine_core *c, struct task *t, const struct core_o
                     (unsigned long long)fixed->of[BYTES_HEAP], (unsigned long long)total->of[BYTES_HEAP]);
     TRY(key_store_init(&c->store, t, circuits, circuit_count));
     TRY(lane_book_init(&c->lanes, t, lane_count, o->strikes_most));
-    for (uint32_t i = 0; o->device_count != 0 && i < lane_count; i++) c->lanes.lanes[i].device = i % o->device_count;
+    for (uint32_t i = 0; o->device_count != 0 && i < lane_count; i++)
+        c->lanes.lanes[i].device = i % o->device_count;
     TRY(queue_init(&c->queue, t, o->queue_most, o->ageing_ns));
     c->carried_parts = calloc(circuit_count + 1, sizeof *c->carried_parts);
     c->resident = calloc(circuit_count + 1, sizeof *c->resident);

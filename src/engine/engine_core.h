@@ -47,21 +47,22 @@ typedef void core_act(void *context, const struct action *a);
 /* -- events ------------------------------------------------------------------------------------------------------------- */
 
 enum event_kind {
-    EVENT_SUBMIT,      /* job (owned from here), waiter */
-    EVENT_RESUME,      /* job, from the journal: ended, or with some parts done */
-    EVENT_JOURNALED,   /* job, records (the bits, which are out of job->record by now), status, error */
-    EVENT_AWAIT,       /* id, waiter */
-    EVENT_LEAVE,       /* id, told and context of the waiter that leaves */
-    EVENT_CANCEL,      /* id, waiter */
-    EVENT_PRELOAD,     /* circuit, waiter */
-    EVENT_EVICT,       /* circuit, waiter */
-    EVENT_PART_ENDED,  /* lane, outcome, error, output, carry */
-    EVENT_LANE_TESTED, /* lane, status */
-    EVENT_KEY_LOADED,  /* key, status, error, loaded, bytes */
-    EVENT_KEY_FREED,   /* key */
-    EVENT_TICK,        /* time has passed */
-    EVENT_DRAIN,       /* take no more; start no job that has not started */
-    EVENT_HALT,        /* and stop what runs */
+    EVENT_SUBMIT,         /* job (owned from here), waiter */
+    EVENT_RESUME,         /* job, from the journal: ended, or with some parts done */
+    EVENT_JOURNALED,      /* job, records (the bits, which are out of job->record by now), status, error */
+    EVENT_JOURNAL_LOOKED, /* status, error: whether the journal could be written */
+    EVENT_AWAIT,          /* id, waiter */
+    EVENT_LEAVE,          /* id, told and context of the waiter that leaves */
+    EVENT_CANCEL,         /* id, waiter */
+    EVENT_PRELOAD,        /* circuit, waiter */
+    EVENT_EVICT,          /* circuit, waiter */
+    EVENT_PART_ENDED,     /* lane, outcome, error, output, carry */
+    EVENT_LANE_TESTED,    /* lane, status */
+    EVENT_KEY_LOADED,     /* key, status, error, loaded, bytes */
+    EVENT_KEY_FREED,      /* key */
+    EVENT_TICK,           /* time has passed */
+    EVENT_DRAIN,          /* take no more; start no job that has not started */
+    EVENT_HALT,           /* and stop what runs */
 };
 
 enum part_outcome {

@@ -32,6 +32,8 @@ struct engine {
     /* the engine's thread's own */
     struct job *records;  /* linked by journal_next */
     struct job *destroys; /* likewise, once they are in no other list */
+    uint64_t look_ns;     /* when the journal's files are looked at next */
+    uint64_t look_below;  /* jobs of a smaller sequence have their turn then; 0: all */
     struct envelope close;
     uint64_t close_timeout_ns;
     uint64_t close_ns; /* when to stop what runs; 0: not closing */

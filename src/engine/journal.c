@@ -1,6 +1,7 @@
 /* The journal's SQL. */
 #include "engine/journal.h"
 #include "base/log.h"
+#include "engine/journal_watch.h"
 #include "engine/payload_file.h"
 #include "hash/sha256.h"
 #include <errno.h>
@@ -76,6 +77,7 @@ struct journal {
     sqlite3 *db;
     sqlite3_stmt *statement[S_COUNT];
     bool open_transaction;
+    struct journal_watch watch;
     char folder[PATH_MAX];
 };
 
@@ -89,11 +91,41 @@ uint64_t journal_unix_ms(void)
 
 const char *journal_folder(const struct journal *j) { return j->folder; }
 
+/* What to do about SQLite's error. */
+static const char *advice_for(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_FULL:
+        return "make room on the disk: new durable jobs are taken again as soon as the journal can be "
+               "written";
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+        return "the file is damaged, or is not cuzkd's: put a copy of the folder back, or move "
+               "journal.sqlite* away and start again "
+               "with a new journal; jobs and results that only the old one has must be sent again";
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_AUTH:
+        return "let cuzkd's user write to the folder and all that is in it, or name another folder with "
+               "[jobs] data";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "one process has a data folder: end the other, or name another folder with [jobs] data or "
+               "--data";
+    default:
+        return "look at the disk and at the system's log";
+    }
+}
+
 static cuzk_status fail(struct journal *j, struct task *t, const char *what)
 {
-    const cuzk_status status = FAIL(t, CUZK_IO, "the journal: %s: %s", what, sqlite3_errmsg(j->db));
+    const int code = sqlite3_errcode(j->db), kind = code & 0xff;
+    const bool damaged = kind == SQLITE_NOTADB || kind == SQLITE_CORRUPT;
+    const cuzk_status status =
+        FAIL(t, damaged ? CUZK_MALFORMED : CUZK_IO, "the journal: %s: %s", what, sqlite3_errmsg(j->db));
 
-    task_fail_place(t, j->folder, ERROR_NO_OFFSET, NULL, "make room on the disk, or look at it");
+    task_fail_place(t, j->folder, ERROR_NO_OFFSET, NULL, advice_for(code));
     return status;
 }
 
@@ -107,65 +139,138 @@ static cuzk_status make_folder(struct task *t, const char *path)
         return CUZK_OK;
     const int why = errno;
     FAIL(t, CUZK_IO, "the folder cannot be made: %s", strerror(why));
-    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, advice_for(SQLITE_CANTOPEN));
     task_fail_errno(t, why);
     return CUZK_IO;
 }
 
+static void path_in(char out[PATH_MAX + 32], const struct journal *j, const char *name)
+{
+    snprintf(out, PATH_MAX + 32, "%s/%s", j->folder, name);
+}
+
+/* The process that has a lock on the file; 0: none, or nobody knows.  Not while this process has it open in SQLite: closing the
+ * descriptor would drop SQLite's own locks. */
+static pid_t lock_holder(const char *path)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    const bool held = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0;
+
+    if (fd >= 0) close(fd);
+    return held ? lock.l_pid : 0;
+}
+
 static cuzk_status run(struct journal *j, struct task *t, const char *text)
 {
-    return sqlite3_exec(j->db, text, NULL, NULL, NULL) == SQLITE_OK
-               ? CUZK_OK
-               : fail(j, t, "cannot be opened (another process may have it)");
+    return sqlite3_exec(j->db, text, NULL, NULL, NULL) == SQLITE_OK ? CUZK_OK
+                                                                    : fail(j, t, "cannot be opened");
+}
+
+/* Takes the lock for as long as the journal is open. */
+static cuzk_status take_lock(struct journal *j, struct task *t)
+{
+    char path[PATH_MAX + 32], who[32] = "";
+
+    int code = sqlite3_exec(
+        j->db,
+        "PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; "
+        "PRAGMA synchronous = FULL; BEGIN EXCLUSIVE; COMMIT",
+        NULL, NULL, NULL);
+    if (code == SQLITE_OK) return CUZK_OK;
+    if ((code & 0xff) != SQLITE_BUSY && (code & 0xff) != SQLITE_LOCKED) return fail(j, t, "cannot be opened");
+    sqlite3_close(j->db);
+    j->db = NULL;
+    path_in(path, j, "journal.sqlite");
+    const pid_t holder = lock_holder(path);
+    if (holder != 0) snprintf(who, sizeof who, " (%ld)", (long)holder);
+    FAIL(t, CUZK_IO, "another process%s has the journal of this folder", who);
+    task_fail_place(t, j->folder, ERROR_NO_OFFSET, NULL, advice_for(SQLITE_BUSY));
+    return CUZK_IO;
+}
+
+/* One number of the database; -1: it cannot be read. */
+static int number_of(struct journal *j, const char *text)
+{
+    sqlite3_stmt *s = NULL;
+    const bool ok =
+        sqlite3_prepare_v2(j->db, text, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
+    const int number = ok ? sqlite3_column_int(s, 0) : -1;
+
+    sqlite3_finalize(s);
+    return number;
 }
 
 static cuzk_status check_version(struct journal *j, struct task *t)
 {
-    sqlite3_stmt *s = NULL;
-    int version = 0;
-    char set[64];
+    const int version = number_of(j, "PRAGMA user_version"),
+              objects = number_of(j, "SELECT count(*) FROM sqlite_schema");
+    char path[PATH_MAX + 32], set[64];
 
-    if (sqlite3_prepare_v2(j->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
-        sqlite3_step(s) == SQLITE_ROW)
-        version = sqlite3_column_int(s, 0);
-    sqlite3_finalize(s);
-    if (version != 0 && version != JOURNAL_VERSION) /* 0: a new one */
-        return FAIL(t, CUZK_UNSUPPORTED, "the journal in %s is of version %d; this cuzk knows %d", j->folder,
-                    version, JOURNAL_VERSION);
+    path_in(path, j, "journal.sqlite");
+    if (version < 0 || objects < 0) return fail(j, t, "its head cannot be read");
+    if (version == 0 && objects != 0) {
+        FAIL(t, CUZK_MALFORMED, "this is a SQLite database of something else, and no journal of cuzkd");
+        task_fail_place(t, path, ERROR_NO_OFFSET, "user_version",
+                        "name a folder of cuzkd's own with [jobs] data or --data");
+        return CUZK_MALFORMED;
+    }
+    if (version != 0 && version != JOURNAL_VERSION) { /* 0: a new one */
+        const bool newer = version > JOURNAL_VERSION;
+        FAIL(t, CUZK_UNSUPPORTED, "the journal is of version %d, of a%s cuzkd; this one knows version %d",
+             version, newer ? " newer" : "n older", JOURNAL_VERSION);
+        task_fail_place(
+            t, path, ERROR_NO_OFFSET, "user_version",
+            newer ? "start the cuzkd that wrote it, or a newer one; or name another folder with [jobs] data"
+                  : "let the cuzkd that wrote it finish its jobs, then move the folder away, or name another "
+                    "with "
+                    "[jobs] data");
+        return CUZK_UNSUPPORTED;
+    }
     snprintf(set, sizeof set, "PRAGMA user_version = %d", JOURNAL_VERSION);
     return run(j, t, set);
+}
+
+/* A journal whose tables are not those of its version. */
+static cuzk_status prepare(struct journal *j, struct task *t)
+{
+    for (int i = 0; i < S_COUNT; i++) {
+        const int code =
+            sqlite3_prepare_v3(j->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &j->statement[i], NULL);
+        if (code == SQLITE_OK) continue;
+        if (code != SQLITE_ERROR) return fail(j, t, "its tables cannot be read");
+        FAIL(t, CUZK_MALFORMED, "the journal's tables are not those of version %d: %s", JOURNAL_VERSION,
+             sqlite3_errmsg(j->db));
+        task_fail_place(t, j->folder, ERROR_NO_OFFSET, NULL, advice_for(SQLITE_CORRUPT));
+        return CUZK_MALFORMED;
+    }
+    return CUZK_OK;
 }
 
 static cuzk_status open_database(struct journal *j, struct task *t)
 {
     char path[PATH_MAX + 32];
 
-    snprintf(path, sizeof path, "%s/payloads", j->folder);
+    path_in(path, j, "payloads");
     TRY(make_folder(t, j->folder));
     TRY(make_folder(t, path));
-    snprintf(path, sizeof path, "%s/journal.sqlite", j->folder);
+    path_in(path, j, "journal.sqlite");
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600); /* SQLite would make it readable by all */
     if (fd < 0) {
         const int why = errno;
-        FAIL(t, CUZK_IO, "the journal cannot be made: %s", strerror(why));
-        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, NULL);
+        FAIL(t, CUZK_IO, "the journal cannot be opened or made: %s", strerror(why));
+        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, advice_for(SQLITE_CANTOPEN));
         task_fail_errno(t, why);
         return CUZK_IO;
     }
     close(fd);
     if (sqlite3_open_v2(path, &j->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return fail(j, t, "cannot be opened");
-    TRY(run(j, t,
-            "PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA "
-            "synchronous = FULL"));
-    TRY(run(j, t, "BEGIN EXCLUSIVE; COMMIT")); /* takes the lock for as long as the journal is open */
+    TRY(take_lock(j, t));
     TRY(check_version(j, t));
     TRY(run(j, t, schema));
-    for (int i = 0; i < S_COUNT; i++)
-        if (sqlite3_prepare_v3(j->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &j->statement[i], NULL) !=
-            SQLITE_OK)
-            return fail(j, t, "a statement");
-    return CUZK_OK;
+    TRY(prepare(j, t));
+    return journal_watch_begin(&j->watch, t, j->folder);
 }
 
 cuzk_status journal_open(struct journal **out, struct task *t, const char *folder)
@@ -212,8 +317,11 @@ static cuzk_status finish(struct journal *j, struct task *t, enum statement whic
     return status;
 }
 
+cuzk_status journal_check(struct journal *j, struct task *t) { return journal_watch_check(&j->watch, t); }
+
 cuzk_status journal_begin(struct journal *j, struct task *t)
 {
+    TRY(journal_check(j, t));
     TRY(finish(j, t, S_BEGIN, "a transaction cannot begin"));
     j->open_transaction = true;
     return CUZK_OK;
@@ -223,7 +331,7 @@ cuzk_status journal_commit(struct journal *j, struct task *t)
 {
     TRY(finish(j, t, S_COMMIT, "a transaction cannot be committed"));
     j->open_transaction = false;
-    return CUZK_OK;
+    return journal_check(j, t); /* it may have gone where nobody will find it */
 }
 
 void journal_rollback(struct journal *j)
@@ -237,6 +345,7 @@ cuzk_status journal_accept(struct journal *j, struct task *t, const struct job *
 {
     sqlite3_stmt *s = j->statement[S_ACCEPT];
 
+    TRY(payload_file_check(t, j->folder, job));
     sqlite3_bind_text(s, 1, job->id, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, job->request_id, -1, SQLITE_STATIC);
     bind_blob(s, 3, job->digest, sizeof job->digest);
@@ -391,8 +500,8 @@ static cuzk_status load_parts(struct journal *j, struct task *t, struct job *job
         if (is_sealed(s, 3, job, (uint32_t)part, output)) {
             job_part_move(job, (unsigned)part, PART_DONE);
         } else {
-            log_line(t, LOG_ERROR, "the journal: part %u of job %s is damaged; it is proved again", (unsigned)part,
-                     job->id);
+            log_line(t, LOG_ERROR, "the journal: part %u of job %s is damaged; it is proved again",
+                     (unsigned)part, job->id);
             part_output_free(output);
         }
     }
@@ -454,8 +563,8 @@ static cuzk_status load_job(struct journal *j, struct task *t, struct job **out,
     if (parts < 1 || parts > JOB_PARTS_MOST)
         return FAIL(t, CUZK_MALFORMED, "the journal: a job of %lld parts", (long long)parts);
     if (end < JOB_UNFINISHED || end > JOB_CANCELLED || payload_bytes < 0)
-        return FAIL(t, CUZK_MALFORMED, "the journal: a job that ended as %d, with an input of %lld bytes", end,
-                    (long long)payload_bytes);
+        return FAIL(t, CUZK_MALFORMED, "the journal: a job that ended as %d, with an input of %lld bytes",
+                    end, (long long)payload_bytes);
     struct circuit *c = circuit_named(circuits, circuit_count, name, kind);
     TRY(job_create(&job, t, c, (unsigned)parts, span_of(parameters, (size_t)sqlite3_column_bytes(s, 7))));
     memcpy(job->kind_name, kind, sizeof job->kind_name);

@@ -10,14 +10,20 @@
 struct journal;
 
 /** Makes the folder (0700) and the file (0600) if there are none.
- * Errors  CUZK_IO: the disk, or another process has the journal; CUZK_UNSUPPORTED: a journal of a newer cuzk. */
+ * Errors  CUZK_IO: the disk, or another process has the journal, which is named; CUZK_MALFORMED: damaged, or no journal of ours;
+ *         CUZK_UNSUPPORTED: a journal of another version. */
 cuzk_status journal_open(struct journal **out, struct task *t, const char *folder) MUST_CHECK;
 void journal_close(struct journal *j); /* NULL is legal */
 const char *journal_folder(const struct journal *j);
 
+/** Whether what is written to the journal would be there after a crash: CUZK_IO where its files have been deleted, replaced or cut
+ * short since they were opened (journal_watch.h).  Begin and commit look, too: nothing is called written that is not. */
+cuzk_status journal_check(struct journal *j, struct task *t) MUST_CHECK;
+
 /** One transaction: begin, any number of records, commit.  After any error the transaction is rolled back as a whole, and the next
  * begin tries anew.  Errors  CUZK_IO with SQLite's words (disk full, ...).  Cost  one fsync a commit. */
 cuzk_status journal_begin(struct journal *j, struct task *t) MUST_CHECK;
+/** The job's payload file must be there: CUZK_IO. */
 cuzk_status journal_accept(struct journal *j, struct task *t, const struct job *job) MUST_CHECK;
 cuzk_status journal_parts(struct journal *j, struct task *t,
                           struct job *job) MUST_CHECK; /* those unrecorded */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static cuzk_status path_of(struct task *t, char out[PATH_MAX], const char *folder, const struct job *job)
@@ -32,6 +33,20 @@ cuzk_status payload_file_write(struct task *t, const char *folder, const struct 
     log_line(t, LOG_ERROR, "%s: %s", path, t->error.text);
     memset(&t->error, 0, sizeof t->error);
     return FAIL(t, CUZK_IO, "the daemon's disk does not take the job's input");
+}
+
+cuzk_status payload_file_check(struct task *t, const char *folder, const struct job *job)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    TRY(path_of(t, path, folder, job));
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == job->payload_bytes)
+        return CUZK_OK;
+    FAIL(t, CUZK_IO, "the input of job %s is no longer on the disk as it was written", job->id);
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL,
+                    "find out what deletes or changes files of the data folder");
+    return CUZK_IO;
 }
 
 cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder, const struct job *job)

@@ -7,6 +7,8 @@
 
 /** Whole and synced, or not at all.  CUZK_IO. */
 cuzk_status payload_file_write(struct task *t, const char *folder, const struct job *job) MUST_CHECK;
+/** Whether the file is there, with its length; CUZK_IO.  Cost  one stat(2). */
+cuzk_status payload_file_check(struct task *t, const char *folder, const struct job *job) MUST_CHECK;
 /** Out  *data of job->payload_bytes bytes, from malloc; checked against the digest.  CUZK_NOT_FOUND, CUZK_IO, CUZK_MALFORMED (changed). */
 cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder,
                               const struct job *job) MUST_CHECK;

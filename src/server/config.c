@@ -76,6 +76,14 @@ static cuzk_status set_string(struct task *t, char **at, const char *text)
     return CUZK_OK;
 }
 
+/* Of a flag; the file's texts have none (toml_read.h). */
+static cuzk_status check_plain(struct task *t, const struct origin *o, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f) return fail_at(t, o, "has a control character", NULL);
+    return CUZK_OK;
+}
+
 /* -- values -------------------------------------------------------------------------------------------------------------- */
 
 static bool scale(uint64_t number, const char *unit, const struct unit *units, size_t count, uint64_t *out)
@@ -153,13 +161,14 @@ static cuzk_status set_choice(struct config *c, struct task *t, enum config_id i
     return fail_at(t, o, what, NULL);
 }
 
+/* text: its items, with separator between them. */
 static cuzk_status set_list(struct config *c, struct task *t, enum config_id id, const struct origin *o,
-                            const char *text)
+                            const char *text, char separator)
 {
     TRY(set_string(t, &c->texts[id], text));
     size_t count = 1;
     for (char *p = c->texts[id]; *p; p++) {
-        if (*p == ',') *p = '\n';
+        if (*p == separator) *p = '\n';
         count += *p == '\n';
     }
     return count <= CONFIG_LIST_MOST ? CUZK_OK : fail_at(t, o, "has more than 256 items", NULL);
@@ -168,7 +177,7 @@ static cuzk_status set_list(struct config *c, struct task *t, enum config_id id,
 static cuzk_status set_numbers(struct config *c, struct task *t, enum config_id id, const struct origin *o,
                                const char *text)
 {
-    TRY(set_list(c, t, id, o, text));
+    TRY(set_list(c, t, id, o, text, ','));
     const char *at = c->texts[id];
     for (bool more = *at != '\0'; more;) {
         char what[128];
@@ -208,7 +217,7 @@ static cuzk_status set_text(struct config *c, struct task *t, enum config_id id,
     case KIND_TEXT:
         return set_string(t, &c->texts[id], text);
     case KIND_LIST:
-        return set_list(c, t, id, o, text);
+        return set_list(c, t, id, o, text, ',');
     case KIND_NUMBERS:
         return set_numbers(c, t, id, o, text);
     case KIND_CHOICE:
@@ -287,7 +296,7 @@ static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id,
             if (i) strcat(joined, "\n");
             strcat(joined, l->texts[i]);
         }
-        const cuzk_status status = set_list(c, t, id, o, joined);
+        const cuzk_status status = set_list(c, t, id, o, joined, '\n'); /* commas are the items' own */
         free(joined);
         return status;
     }
@@ -316,7 +325,6 @@ static cuzk_status circuit_named(struct config *c, struct task *t, struct config
         return fail_at(t, o, "is one circuit too many: 256 may be configured", NULL);
     *out = &c->circuits[c->circuit_count];
     TRY(set_string(t, &(*out)->name, name));
-    (*out)->line = o->line;
     c->circuit_count++;
     return CUZK_OK;
 }
@@ -332,8 +340,11 @@ static cuzk_status set_circuit(struct config *c, struct task *t, struct origin *
     char **texts[] = { &circuit->key, &circuit->r1cs, &circuit->kind };
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         if (strcmp(key, keys[i])) continue;
-        return l->kind == TOML_TEXT && l->text[0] ? set_string(t, texts[i], l->text)
-                                                  : fail_at(t, o, "takes a text", NULL);
+        if (l->kind == TOML_TEXT && l->text[0]) return set_string(t, texts[i], l->text);
+        char what[96];
+        snprintf(what, sizeof what, "takes a text, not %s",
+                 l->kind == TOML_TEXT ? "an empty one" : l->kind_name);
+        return fail_at(t, o, what, NULL);
     }
     if (!strcmp(key, "preload")) {
         if (l->kind != TOML_TRUTH) return fail_at(t, o, "is true or false", NULL);
@@ -353,12 +364,22 @@ static cuzk_status circuit_flag(struct config *c, struct task *t, const char *te
     struct config_circuit *circuit;
     char name[64];
     const char *equals = strchr(text, '='), *comma = equals ? strchr(equals, ',') : NULL;
-    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name || !equals[1])
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name || !equals[1] ||
+        equals[1] == ',' || (comma && !comma[1]))
         return fail_at(t, &o, "takes NAME=KEY or NAME=KEY,R1CS", NULL);
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = '\0';
+    TRY(check_plain(t, &o, text));
     TRY(circuit_named(c, t, &circuit, &o, name));
+    if (circuit->from_flag) {
+        char what[128];
+        snprintf(what, sizeof what, "names the circuit %s twice", name);
+        return fail_at(t, &o, what, "give each circuit a name of its own");
+    }
+    circuit->from_flag = true;
     TRY(set_string(t, &circuit->key, equals + 1));
+    free(circuit->r1cs); /* the file's, which belongs to the file's key */
+    circuit->r1cs = NULL;
     if (comma) {
         circuit->key[comma - equals - 1] = '\0';
         TRY(set_string(t, &circuit->r1cs, comma + 1));
@@ -401,6 +422,7 @@ static bool row_is(const struct row *row, const struct toml_leaf *l)
     return !strcmp(table, row->table) && (!strcmp(row->key, "*") || !strcmp(l->path[l->depth - 1], row->key));
 }
 
+/* Whether the leaf stands where a table does: [circuits], [memory], [gpus] of [gpus.affinity]. */
 static bool is_table(const struct toml_leaf *l)
 {
     if (l->depth == 1 && !strcmp(l->path[0], "circuits")) return true;
@@ -422,12 +444,16 @@ static bool take_leaf(void *context, const struct toml_leaf *l)
         const size_t n = strlen(o.name);
         snprintf(o.name + n, sizeof o.name - n, "%s%s", i ? "." : "", l->path[i]);
     }
-    if (!strcmp(l->path[0], "circuits") && l->depth > 1)
+    if (!strcmp(l->path[0], "circuits") && l->depth > 1 && l->depth < TOML_DEPTH_MOST)
         return set_circuit(r->config, r->task, &o, l) == CUZK_OK;
     for (size_t i = 0; i < CONFIG_COUNT; i++)
         if (row_is(&rows[i], l)) return set_leaf(r->config, r->task, (enum config_id)i, &o, l) == CUZK_OK;
-    if (l->kind == TOML_OTHER && is_table(l)) return true; /* a known table with nothing in it */
-    return fail_unknown(r->task, &o) == CUZK_OK;
+    if (!is_table(l)) return fail_unknown(r->task, &o) == CUZK_OK;
+    if (l->kind == TOML_TABLE) return true; /* with nothing in it */
+    char what[96], advice[160];
+    snprintf(what, sizeof what, "is a table, and not %s", l->kind_name);
+    snprintf(advice, sizeof advice, "write [%.120s] once, and KEY = VALUE below it", o.name);
+    return fail_at(r->task, &o, what, advice) == CUZK_OK;
 }
 
 cuzk_status config_read_text(struct config *c, struct task *t, const char *path, const char *text,
@@ -478,6 +504,7 @@ cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv,
     if (!value) return fail_at(t, &o, "needs a value", NULL);
     if (is_circuit) return circuit_flag(c, t, value);
     c->given[i] = true;
+    TRY(check_plain(t, &o, value));
     return set_text(c, t, (enum config_id)i, &o, value);
 }
 
@@ -543,8 +570,9 @@ static cuzk_status check_items(const struct config *c, struct task *t)
         for (const char *at = c->texts[id]; *at;) {
             const size_t bytes = strcspn(at, "\n");
             if (bytes >= CONFIG_ITEM_BYTES)
-                return FAIL(t, CUZK_INVALID_ARGUMENT, "%s.%s: an item has %zu bytes; %d is the most: %.40s...",
-                            rows[id].table, rows[id].key, bytes, CONFIG_ITEM_BYTES - 1, at);
+                return FAIL(t, CUZK_INVALID_ARGUMENT,
+                            "%s.%s: an item has %zu bytes; %d is the most: %.40s...", rows[id].table,
+                            rows[id].key, bytes, CONFIG_ITEM_BYTES - 1, at);
             at += bytes + (at[bytes] == '\n');
         }
     }

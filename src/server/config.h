@@ -20,7 +20,7 @@ enum config_id {
 struct config_circuit {
     char *name, *key, *r1cs, *kind; /* r1cs, kind NULL: absent */
     bool preload;
-    unsigned line; /* 0: from a flag */
+    bool from_flag; /* its key */
 };
 
 struct config {

@@ -87,10 +87,11 @@ static cuzk_status take_file(struct config *c, struct task *t, int argc, char **
 {
     const char *path = NULL;
     for (int i = 1; i < argc; i++) {
-        if (!strncmp(argv[i], "--config=", 9)) path = argv[i] + 9;
-        if (strcmp(argv[i], "--config")) continue;
-        if (i + 1 == argc) return FAIL(t, CUZK_INVALID_ARGUMENT, "--config needs a file");
-        path = argv[++i];
+        const bool joined = !strncmp(argv[i], "--config=", 9);
+        if (!joined && strcmp(argv[i], "--config")) continue;
+        if (!joined && i + 1 == argc) return FAIL(t, CUZK_INVALID_ARGUMENT, "--config needs a file");
+        if (path) return FAIL(t, CUZK_INVALID_ARGUMENT, "--config names two files; cuzkd reads one");
+        path = joined ? argv[i] + 9 : argv[++i];
     }
     if (path) return config_read_file(c, t, path);
     return access(CONFIG_DEFAULT_PATH, F_OK) ? CUZK_OK : config_read_file(c, t, CONFIG_DEFAULT_PATH);

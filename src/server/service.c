@@ -3,6 +3,7 @@
 #include "server/witness_folder.h"
 #include "base/status.h"
 #include "server/reflection.h"
+#include "wire/message_texts.h"
 #include "cuzk/v1/proving.pb-c.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -95,6 +96,12 @@ ProtobufCMessage *service_read(struct rpc_call *call, const ProtobufCMessageDesc
     while (rpc_message_next(call, &piece)) {
         memcpy(buffer + size, piece.data, piece.size);
         size += piece.size;
+    }
+    struct task t;
+    task_init(&t);
+    if (message_check_texts(&t, descriptor, span_of(buffer, size)) != CUZK_OK) {
+        service_fail_task(call, &t);
+        return NULL;
     }
     ProtobufCMessage *m = protobuf_c_message_unpack(descriptor, NULL, size, buffer);
     if (!m) rpc_finish_error(call, RPC_INVALID_ARGUMENT, "the request is not a message of this method");

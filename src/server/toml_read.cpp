@@ -1,5 +1,6 @@
 /* Reads a TOML file leaf by leaf, with toml++; no exception leaves this file. */
 #include "server/toml_read.h"
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -34,12 +35,24 @@ const char *kind_name(const toml::node &n)
     }
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+bool has_control(const std::string &text) { return std::any_of(text.begin(), text.end(), is_control); }
+
 void fill_array(struct toml_leaf &l, const toml::array &a)
 {
     l.kind = TOML_OTHER;
     l.text_count = l.whole_count = 0;
-    if (a.size() > TOML_TEXTS_MOST) return;
+    if (a.is_array_of_tables()) l.kind_name = "an array of tables";
+    if (a.size() > TOML_TEXTS_MOST) {
+        l.kind_name = "an array of more than 256 values";
+        return;
+    }
     for (const toml::node &n : a) {
+        if (n.is_string() && has_control(n.as_string()->get())) {
+            l.kind_name = "an array with a control character in a text";
+            return;
+        }
         if (n.is_string())
             l.texts[l.text_count++] = n.as_string()->get().c_str();
         else if (n.is_integer())
@@ -57,7 +70,11 @@ bool visit(walk &w, const toml::node &n, unsigned line)
     l.line = line;
     l.kind_name = kind_name(n);
     l.kind = TOML_OTHER;
-    if (n.is_string()) {
+    if (n.is_table()) {
+        l.kind = TOML_TABLE;
+    } else if (n.is_string() && has_control(n.as_string()->get())) {
+        l.kind_name = "a text with a control character";
+    } else if (n.is_string()) {
         l.kind = TOML_TEXT;
         l.text = n.as_string()->get().c_str();
     } else if (n.is_integer()) {
@@ -76,7 +93,8 @@ bool walk_table(walk &w, const toml::table &table)
 {
     for (auto &&[key, node] : table) {
         const unsigned line = static_cast<unsigned>(node.source().begin.line);
-        const std::string name(key.str());
+        std::string name(key.str());
+        std::replace_if(name.begin(), name.end(), is_control, '?');
         w.at.path[w.at.depth++] = name.c_str();
         /* A table that is empty or too deep is shown as a leaf, so that no unknown name passes unseen. */
         const toml::table *inner = node.as_table();

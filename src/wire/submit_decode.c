@@ -53,10 +53,7 @@ static cuzk_status read_text(struct task *t, struct wire_reader *r, const struct
     if (bytes >= f->also) return fail_field(t, f, "is longer than its bytes at most, which are", f->also - 1);
     TRY(wire_copy(t, r, (uint8_t *)out, bytes));
     out[bytes] = '\0';
-    for (uint64_t i = 0; i < bytes; i++)
-        if ((uint8_t)out[i] < 0x20 || out[i] == 0x7f)
-            return fail_field(t, f, "has a control character at byte", i);
-    return CUZK_OK;
+    return wire_check_text(t, f->name, (const uint8_t *)out, (size_t)bytes);
 }
 
 static cuzk_status read_payload(struct task *t, struct wire_reader *r, const struct field *f, uint8_t **out,

@@ -1,5 +1,6 @@
 /* Reads the wire format of Protocol Buffers from a message that lies in pieces. */
 #include "wire/wire_read.h"
+#include "base/utf8.h"
 #include <string.h>
 
 #define VARINT_BYTES_MOST 10
@@ -103,4 +104,16 @@ cuzk_status wire_skip(struct task *t, struct wire_reader *r, uint64_t end, enum 
         return fail_here(t, r, "a field is longer than what is left");
     }
     return wire_copy(t, r, NULL, n);
+}
+
+cuzk_status wire_check_text(struct task *t, const char *field, const uint8_t *text, size_t bytes)
+{
+    const size_t plain = utf8_plain_bytes(text, bytes);
+    if (plain == bytes) return CUZK_OK;
+    if (text[plain] < 0x20 || text[plain] == 0x7f)
+        FAIL(t, CUZK_INVALID_ARGUMENT, "%s has a control character at byte %zu", field, plain);
+    else
+        FAIL(t, CUZK_INVALID_ARGUMENT, "%s is not UTF-8 at byte %zu", field, plain);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, field, NULL);
+    return CUZK_INVALID_ARGUMENT;
 }

@@ -33,4 +33,8 @@ cuzk_status wire_copy(struct task *t, struct wire_reader *r, uint8_t *out, uint6
 /** Passes over the value of a field that is not known. */
 cuzk_status wire_skip(struct task *t, struct wire_reader *r, uint64_t end, enum wire_type type) MUST_CHECK;
 
+/** Whether a field's text is one line of UTF-8 without control characters, as proto3 and the log want it.
+ * Errors  CUZK_INVALID_ARGUMENT names the field and the byte */
+cuzk_status wire_check_text(struct task *t, const char *field, const uint8_t *text, size_t bytes) MUST_CHECK;
+
 #endif

@@ -48,6 +48,8 @@ static struct job *new_job(const char *id, unsigned parts)
     prng_bytes(&rng, j->payload, j->payload_bytes);
     sha256_of(j->payload_digest, j->payload, j->payload_bytes);
     prng_bytes(&rng, j->digest, sizeof j->digest);
+    task_init(&t);
+    assert_int_equal(payload_file_write(&t, folder.path, j), CUZK_OK);
     return j;
 }
 
@@ -98,8 +100,6 @@ static void round_trip(void **state)
     (void)state;
 
     task_init(&t);
-    must(payload_file_write(&t, folder.path, a), &t);
-    must(payload_file_write(&t, folder.path, b), &t);
     must(journal_begin(j, &t), &t);
     must(journal_accept(j, &t, a), &t);
     must(journal_accept(j, &t, b), &t);
@@ -168,7 +168,6 @@ static void files_are_private(void **state)
     (void)state;
 
     task_init(&t);
-    must(payload_file_write(&t, folder.path, a), &t);
     for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", a->payload_digest[i]);
     assert_true(snprintf(path, sizeof path, "%s/payloads/%s.dddd", folder.path, hex) < (int)sizeof path);
     assert_int_equal(stat(path, &st), 0);
@@ -309,7 +308,11 @@ static void one_process_at_a_time(void **state)
         struct journal *second = NULL;
         struct task t;
         task_init(&t);
-        _exit(journal_open(&second, &t, folder.path) == CUZK_IO ? 0 : 1);
+        char holder[64];
+        snprintf(holder, sizeof holder, "another process (%ld) has", (long)getppid());
+        const bool refused =
+            journal_open(&second, &t, folder.path) == CUZK_IO && strstr(t.error.text, holder) != NULL;
+        _exit(refused && strstr(t.error.advice, "[jobs] data") != NULL ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -354,6 +357,161 @@ static void full_disk(void **state)
     job_destroy(b);
 }
 
+/* -- files that are not what they were ----------------------------------------------------------------------------------- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static cuzk_status accept_one(struct journal *j, struct task *t, const char *id)
+{
+    struct job *a = new_job(id, 1);
+    cuzk_status status = journal_begin(j, t);
+
+    if (status == CUZK_OK) status = journal_accept(j, t, a);
+    if (status == CUZK_OK) status = journal_commit(j, t);
+    if (status != CUZK_OK) journal_rollback(j);
+    job_destroy(a);
+    return status;
+}
+
+/* A file or folder that is moved away, replaced, or cut: nothing is accepted, until it is there again. */
+static void files_that_go(void **state)
+{
+    static const char *const names[] = { "journal.sqlite", "journal.sqlite-wal", "payloads", "" };
+    struct journal *j = open_journal();
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        char path[PATH_MAX], away[PATH_MAX + 8], id[8];
+        struct task t;
+        snprintf(id, sizeof id, "g%zu", i);
+        task_init(&t);
+        must(accept_one(j, &t, id), &t);
+        if (names[i][0] != '\0')
+            temp_folder_path(path, &folder, names[i]);
+        else
+            snprintf(path, sizeof path, "%s", folder.path);
+        snprintf(away, sizeof away, "%s.away", path);
+        assert_int_equal(rename(path, away), 0);
+        assert_int_equal(journal_check(j, &t), CUZK_IO);
+        assert_non_null(strstr(t.error.text, "deleted or moved away"));
+        assert_string_equal(t.error.path, path);
+        assert_true(t.error.advice[0] != '\0');
+        task_init(&t);
+        assert_int_equal(journal_begin(j, &t), CUZK_IO);
+        if (i < 2) { /* another file in its place */
+            write_text(path, "not this one");
+            task_init(&t);
+            assert_int_equal(journal_check(j, &t), CUZK_IO);
+            assert_non_null(strstr(t.error.text, "replaced"));
+            assert_int_equal(unlink(path), 0);
+        }
+        assert_int_equal(rename(away, path), 0);
+        task_init(&t);
+        must(journal_check(j, &t), &t);
+        snprintf(id, sizeof id, "h%zu", i);
+        must(accept_one(j, &t, id), &t);
+    }
+    load(j);
+    assert_int_equal(found_count, 2 * ARRAY_COUNT(names));
+    drop_found();
+    journal_close(j);
+}
+
+/* Gone between the record and its commit: that is not called written. */
+static void gone_before_commit(void **state)
+{
+    struct journal *j = open_journal();
+    struct job *a = new_job("c1", 1);
+    char path[PATH_MAX], away[PATH_MAX + 8];
+    struct task t;
+    (void)state;
+
+    temp_folder_path(path, &folder, "journal.sqlite-wal");
+    snprintf(away, sizeof away, "%s.away", path);
+    task_init(&t);
+    must(journal_begin(j, &t), &t);
+    must(journal_accept(j, &t, a), &t);
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(journal_commit(j, &t), CUZK_IO);
+    assert_int_equal(rename(away, path), 0);
+    assert_int_equal(truncate(path, 0), 0);
+    task_init(&t);
+    assert_int_equal(journal_check(j, &t), CUZK_IO);
+    assert_non_null(strstr(t.error.text, "cut short"));
+    journal_close(j);
+    job_destroy(a);
+}
+
+/* A job whose input has gone is not accepted. */
+static void input_is_gone(void **state)
+{
+    struct journal *j = open_journal();
+    struct job *a = new_job("c2", 1);
+    struct task t;
+    (void)state;
+
+    payload_file_remove(folder.path, a);
+    task_init(&t);
+    must(journal_begin(j, &t), &t);
+    assert_int_equal(journal_accept(j, &t, a), CUZK_IO);
+    assert_non_null(strstr(t.error.text, "no longer on the disk"));
+    assert_non_null(strstr(t.error.path, "c2"));
+    journal_rollback(j);
+    journal_close(j);
+    job_destroy(a);
+}
+
+/* What is no journal of ours says what it is and what to do. */
+static void not_our_journal(void **state)
+{
+    static const struct {
+        const char *sql; /* NULL: garbage */
+        cuzk_status status;
+        const char *text, *advice;
+    } cases[] = {
+        { NULL, CUZK_MALFORMED, "not a database", "move journal.sqlite* away" },
+        { "PRAGMA user_version = 99", CUZK_UNSUPPORTED,
+          "version 99, of a newer cuzkd; this one knows version 2", "newer one" },
+        { "PRAGMA user_version = 1", CUZK_UNSUPPORTED, "version 1, of an older cuzkd", "finish its jobs" },
+        { "CREATE TABLE songs (name TEXT)", CUZK_MALFORMED, "of something else", "[jobs] data" },
+        { "CREATE TABLE jobs (name TEXT); PRAGMA user_version = 2", CUZK_MALFORMED, "tables are not those",
+          "put a copy" },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct temp_folder other;
+        struct journal *j = NULL;
+        char path[PATH_MAX];
+        struct task t;
+        temp_folder_create(&other);
+        temp_folder_path(path, &other, "journal.sqlite");
+        if (cases[i].sql == NULL) {
+            write_text(path, "this is no database, whatever its name says, and longer than a head of a "
+                             "hundred bytes is, so that "
+                             "SQLite looks at it");
+        } else {
+            sqlite3 *db = NULL;
+            assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+            assert_int_equal(sqlite3_exec(db, cases[i].sql, NULL, NULL, NULL), SQLITE_OK);
+            sqlite3_close(db);
+        }
+        task_init(&t);
+        assert_int_equal(journal_open(&j, &t, other.path), cases[i].status);
+        if (strstr(t.error.text, cases[i].text) == NULL || strstr(t.error.advice, cases[i].advice) == NULL)
+            fail_msg("%s; %s", t.error.text, t.error.advice);
+        assert_non_null(strstr(t.error.path, other.path));
+        temp_folder_remove(&other);
+    }
+}
+
 static void circuit_is_gone(void **state)
 {
     struct journal *j = open_journal();
@@ -380,10 +538,16 @@ static void circuit_is_gone(void **state)
     job_destroy(a);
 }
 
-static int open_folder(void **state)
+static int begin(void **state)
 {
     (void)state;
     prng_init(&rng);
+    return 0;
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
     temp_folder_create(&folder);
     circuits[0].name = circuit_name;
     return 0;
@@ -399,13 +563,17 @@ static int close_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(files_are_private),
-        cmocka_unit_test(altered_outputs),
-        cmocka_unit_test(impossible_values),
-        cmocka_unit_test(one_process_at_a_time),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(circuit_is_gone),
+        cmocka_unit_test_setup_teardown(round_trip, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(files_are_private, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(altered_outputs, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(impossible_values, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(one_process_at_a_time, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(full_disk, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(files_that_go, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(gone_before_commit, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(input_is_gone, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(not_our_journal, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(circuit_is_gone, open_folder, close_folder),
     };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
+    return cmocka_run_group_tests(tests, begin, NULL);
 }

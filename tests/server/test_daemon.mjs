@@ -3,13 +3,13 @@
 //   node test_daemon.mjs CUZKD CUZK CUZKD_FAULT [CASE...]     the first two in one folder, cuzk-client beside them
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { Daemon, assert, at, call, commands, env, makeCircuit, refused, run, test, until } from './client.mjs'
+import { Daemon, assert, at, call, commands, env, makeCircuit, refused, run, sanitized, test, until } from './client.mjs'
 
 const [cuzkd, cuzk, cuzkdFault] = process.argv.slice(2)
 const { tool, good } = commands(cuzk)
 const file = (name, text) => (fs.writeFileSync(at(name), text), at(name))
 
-for (const [name, steps] of [['a', 61], ['b', 130]]) makeCircuit(cuzk, name, 'bn254', steps)
+for (const [name, steps, ...more] of [['a', 61], ['b', 130], ['slow', 60, '--repeat', sanitized ? '60' : '1000']]) makeCircuit(cuzk, name, 'bn254', steps, ...more)
 const witness = name => fs.readFileSync(at(`${name}.wtns`))
 const socket = `unix://${at('d.sock')}`
 const circuits = ['--circuit', `a=${at('a.zkey')}`, '--circuit', `b=${at('b.zkey')}`]
@@ -80,6 +80,70 @@ test('an item of a list that is too long is refused, not left out', () => {
   }
   const long = spawnSync(cuzkd, ['--listen', `unix:///tmp/${'x'.repeat(150)}`], { encoding: 'utf8', timeout: 20000 })
   assert.ok(long.status > 0, `${long.status} ${long.signal}`)
+})
+
+test('files of the journal that go while the daemon runs: said within seconds, durable jobs refused, the rest goes on', async () => {
+  for (const [name, what] of [['', 'folder'], ['/payloads', 'folder'], ['/journal.sqlite', 'file'], ['/journal.sqlite-wal', 'file']]) {
+    const data = at(`moved${name.replaceAll('/', '-')}`), path = `${data}${name}`, away = at('away')
+    const e = await new Daemon(cuzkd, ['--listen', '127.0.0.1:0', ...circuits, '--memory', '6GiB', '--data', data], { env }).ready()
+    const prove = durable => call(e.client, 'Prove', { submit: { circuit: 'a', witness: witness('a'), durable } })
+    const broken = async () => Number(/^cuzk_journal_broken (\d)$/m.exec((await call(e.client, 'GetMetrics', {})).prometheus_text)[1])
+    const before = await call(e.client, 'SubmitProof', { circuit: 'b', witness: witness('b'), durable: 1 })
+    if (name === '') await call(e.client, 'AwaitProof', { job_id: before.job_id }) // then nothing else happens that could notice
+    fs.renameSync(path, away)
+    await until(`${path} is missed`, async () => (await broken()) === 1, 15000)
+    assert.match(e.log, new RegExp(`the journal cannot be written; durable jobs are refused until it can: ${path}: a file of the journal has been deleted or moved`))
+    await refused('UNAVAILABLE', /journal|disk does not take/, prove(1))
+    assert.equal((await prove(2)).result.status, 'COMPLETED')
+    assert.equal((await call(e.client, 'AwaitProof', { job_id: before.job_id })).status, 'COMPLETED')
+    what === 'folder' ? fs.mkdirSync(path, { recursive: true }) : fs.writeFileSync(path, fs.readFileSync(away)) // a copy is not the file
+    if (name === '') fs.mkdirSync(`${path}/payloads`)
+    await refused('UNAVAILABLE', /journal/, prove(1))
+    fs.rmSync(path, { recursive: true })
+    fs.renameSync(away, path)
+    assert.equal((await prove(1)).result.status, 'COMPLETED')
+    assert.match(e.log, /the journal can be written again/)
+    await e.stop()
+    const again = await new Daemon(cuzkd, ['--listen', '127.0.0.1:0', ...circuits, '--memory', '6GiB', '--data', data], { env }).ready()
+    assert.equal((await call(again.client, 'AwaitProof', { job_id: before.job_id })).status, 'COMPLETED')
+    await again.stop()
+  }
+})
+
+test("a waiting job's input that vanishes from the disk is written again, and survives kill -9", async () => {
+  const data = at('inputs'), args = ['--listen', '127.0.0.1:0', '--circuit', `a=${at('a.zkey')}`, '--circuit', `slow=${at('slow.zkey')}`, '--memory', '6GiB', '--data', data]
+  const e = await new Daemon(cuzkd, args, { env }).ready()
+  const inputs = () => fs.readdirSync(`${data}/payloads`)
+  const jobs = []
+  for (let i = 0; i < 25; i++) jobs.push((await call(e.client, 'SubmitProof', { circuit: 'slow', witness: witness('slow'), durable: 1 })).job_id)
+  const last = jobs.at(-1)
+  const name = inputs().find(n => n.endsWith(last))
+  fs.unlinkSync(`${data}/payloads/${name}`)
+  await until('the input is written again', () => e.log.includes(`the input of job ${last} is no longer on the disk as it was written; it has been written again`), 20000)
+  assert.ok(inputs().includes(name))
+  e.signal('SIGKILL')
+  await e.ended
+  e.client.close()
+  const again = await new Daemon(cuzkd, args, { env }).ready()
+  for (const job_id of jobs) if (job_id !== last) await call(again.client, 'CancelProof', { job_id })
+  const a = await call(again.client, 'AwaitProof', { job_id: last })
+  assert.equal(a.status, 'COMPLETED', a.error_message)
+  await again.stop()
+})
+
+test('a journal that is in use, damaged, or of something else stops the start, and says what to do', async () => {
+  const start = async (data, code, pattern) => {
+    const e = new Daemon(cuzkd, ['--listen', '127.0.0.1:0', ...circuits, '--data', data], { env })
+    await e.ended
+    assert.equal(e.exit.code, code, e.log)
+    assert.match(e.log, pattern)
+    assert.match(e.log, /what to do: /)
+  }
+  await start(at('state'), 4, new RegExp(`${at('state')}: another process \\(${d.process.pid}\\) has the journal of this folder[^]*--data`))
+  fs.mkdirSync(at('garbage'))
+  fs.writeFileSync(at('garbage/journal.sqlite'), 'no database '.repeat(1000))
+  await start(at('garbage'), 3, /garbage: the journal: cannot be opened: file is not a database[^]*move journal\.sqlite\* away/)
+  await start(file('a-file', 'x'), 4, /a-file: /)
 })
 
 test('a data folder that has gone refuses durable jobs as UNAVAILABLE, and the rest goes on', async () => {
@@ -318,6 +382,57 @@ test('unknown keys, wrong types and ranges are errors with their line', async ()
   const p = spawnSync(cuzkd, ['--config', at('none.toml')], { encoding: 'utf8' })
   assert.equal(p.status, 4)
   assert.match(p.stderr, /none\.toml/)
+})
+
+test('nothing in a configuration is passed over: arrays of tables, keys and circuits twice, texts that would be cut', async () => {
+  wrong(/line 1: circuits is a table, and not an array of tables[^]*write \[circuits\] once/, '[[circuits]]\nname = "a"\n')
+  wrong(/line 3: memory is a table, and not an array of tables/, '\n\n[[memory]]\ntotal_budget = "1GiB"\n')
+  for (const value of ['5', '[]', '"k"']) wrong(/line 1: circuits is a table, and not/, `circuits = ${value}\n`)
+  wrong(/line 2: gpus\.affinity is a table, and not an array/, '[gpus]\naffinity = [[1]]\n')
+  wrong(/line 3: not TOML: .*total_budget/, '[memory]\ntotal_budget = "1GiB"\ntotal_budget = "2GiB"\n')
+  wrong(/line 2: not TOML: .*memory/, '[memory]\n[memory]\n')
+  wrong(/line 3: not TOML: .*'a'/, '[circuits]\na = "k"\na = { key = "l" }\n')
+  wrong(/line 2: circuits\.a takes a text, not a table/, '[circuits]\n[circuits.a]\n')
+  wrong(/circuits\.a\.b\.c\.d\.e\.f\.g is not known/, '[circuits.a.b.c.d.e.f.g.h.i]\nk = 1\n')
+  wrong(/--circuit names the circuit a twice/, '', '--circuit', 'a=k', '--circuit=a=l')
+  for (const circuit of ['a=', '=k', 'a=,r', 'a=k,']) wrong(/--circuit takes NAME=KEY/, '', '--circuit', circuit)
+  wrong(/--config names two files/, '', `--config=${at('c.toml')}`)
+  for (const text of ['a\\u0000b', 'a\\nb', 'a\\u007fb']) {
+    wrong(/line 2: jobs\.data takes a text, not a text with a control character/, `[jobs]\ndata = "${text}"\n`)
+    wrong(/line 2: daemon\.listen takes .*, not an array with a control character/, `[daemon]\nlisten = ["b", "${text}"]\n`)
+    wrong(/line 2: circuits\.a takes a text, not a text with a control character/, `[circuits]\na = "${text}"\n`)
+    wrong(/line 2: circuits\.a takes a text, not a text with a control character/, `[circuits]\na = "${text}"\n`)
+    wrong(/line 2: circuits\.a\?b is not a circuit's name/, `[circuits]\n"${text}" = "k"\n`)
+  }
+  wrong(/line 1: not TOML/, 'a = "\0"\n')
+  wrong(/line 1: not TOML: .*utf-8/, Buffer.from('a = "\xff"\n', 'latin1'))
+  wrong(/--data has a control character/, '', '--data', 'a\nb')
+  wrong(/--circuit has a control character/, '', '--circuit', 'a=k\nb')
+  wrong(/not an array of more than 256 values/, `[daemon]\nlisten = [${Array(257).fill('"x"')}]\n`)
+  // A comma in an array's text is the text's own; a flag's circuit has nothing of the file's circuit but its kind.
+  const p = checked('[daemon]\nlisten = ["unix:///a,b"]\n[circuits]\na = { key = "k", r1cs = "r" }\n', '--circuit', 'a=l')
+  assert.equal(p.code, 0, p.err)
+  assert.match(p.out, /listen = \["unix:\/\/\/a,b"\]/)
+  assert.match(p.out, /"a" = \{ key = "l", preload = false \}/)
+})
+
+test('a configuration from a pipe and from standard input; a folder is none', async () => {
+  const text = '[memory]\ntotal_budget = "1GiB"\n'
+  for (const path of ['/dev/stdin', '-']) {
+    const p = spawnSync('sh', ['-c', 'cat "$2" | "$0" --config "$1" --check-config', cuzkd, path, file('piped.toml', text)], { encoding: 'utf8' })
+    assert.equal(p.status, 0, p.stderr)
+    assert.match(p.stdout, /total_budget = 1073741824/)
+  }
+  const fifo = at('config.fifo')
+  assert.equal(spawnSync('mkfifo', [fifo]).status, 0)
+  const waits = new Daemon(cuzkd, ['--config', fifo, '--check-config'], { env })
+  fs.writeFileSync(fifo, '[memory]\nbudget = 1\n')
+  await waits.ended
+  assert.equal(waits.exit.code, 2)
+  assert.match(waits.log, /config\.fifo: line 2: memory\.budget is not known/)
+  const p = spawnSync(cuzkd, ['--config', at('.')], { encoding: 'utf8' })
+  assert.equal(p.status, 4)
+  assert.match(p.stderr, /Is a directory[^]*name a file, not a folder/)
 })
 
 test('--help names every key and every default', async () => {

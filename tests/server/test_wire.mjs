@@ -30,7 +30,7 @@ const cancel = job_id => call(client, 'CancelProof', { job_id })
 const raw = (method, bytes, address = main.addresses[0]) => {
   const c = new grpc.Client(address.replace('unix://', 'unix:'), grpc.credentials.createInsecure(), { 'grpc.max_send_message_length': -1 })
   return new Promise((resolve, reject) =>
-    c.makeUnaryRequest(`/cuzk.v1.ProvingEngine/${method}`, b => b, b => b, bytes, (e, a) => (c.close(), e ? reject(e) : resolve(a))))
+    c.makeUnaryRequest(method[0] === '/' ? method : `/cuzk.v1.ProvingEngine/${method}`, b => b, b => b, bytes, (e, a) => (c.close(), e ? reject(e) : resolve(a))))
 }
 
 test('Prove answers with the proof, the JSON and the times', async () => {
@@ -147,6 +147,31 @@ test('wrong values and missing fields are INVALID_ARGUMENT, and the text names t
   await bad(/not a \.wtns/, small('refuse'))
   await refused('INVALID_ARGUMENT', /submit is missing/, call(client, 'Prove', {}))
   assert.equal((await call(client, 'Prove', { submit: small('x', { request_id: 'r'.repeat(255), from_the_future: 'passed over' }) })).result.status, 'COMPLETED')
+})
+
+// Every text field of every method: a NUL would end it early, other control characters would end the log's line.
+test('a text with a control character, or that is not UTF-8, is INVALID_ARGUMENT in every field of every method', async () => {
+  const text = (field, bytes) => {
+    const key = []
+    for (let n = field * 8 + 2; ; n >>= 7) { key.push(n > 127 ? n & 127 | 128 : n); if (n < 128) break }
+    return Buffer.concat([Buffer.from([...key, bytes.length]), bytes])
+  }
+  const cases = [
+    ['AwaitProof', 1, 'job_id'], ['CancelProof', 1, 'job_id'], ['PreloadSRS', 1, 'circuit_id'], ['EvictSRS', 1, 'circuit_id'],
+    ['SubmitProof', 1, 'request_id'], ['SubmitProof', 50, 'circuit'], ['SubmitProof', 54, 'witness_file'],
+    ['Prove', 1, 'request_id', 1], ['Prove', 50, 'circuit', 1], ['Prove', 54, 'witness_file', 1],
+    ['/grpc.health.v1.Health/Check', 1, 'service'], ['/grpc.health.v1.Health/Watch', 1, 'service'],
+    ...['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo'].flatMap(m => [
+      [m, 1, 'host'], [m, 3, 'file_by_filename'], [m, 4, 'file_containing_symbol'], [m, 6, 'all_extension_numbers_of_type'], [m, 7, 'list_services'],
+      [m, 1, 'containing_type', 5]]),
+  ]
+  for (const [method, field, name, outer] of cases)
+    for (const [bad, what] of [['small\0er', 'a control character at byte 5'], ['a\nb', 'a control character at byte 1'], ['\x7f', 'a control character at byte 0'],
+      ['caf\xe9', 'not UTF-8 at byte 3'], ['\xed\xa0\x80', 'not UTF-8 at byte 0'], ['ok\xf0\x9f\x98', 'not UTF-8 at byte 2']]) {
+      const message = text(field, Buffer.from(bad, 'latin1'))
+      await refused('INVALID_ARGUMENT', new RegExp(`^${name} (has|is) ${what}`), raw(method, outer ? text(outer, message) : message))
+    }
+  await refused('NOT_FOUND', /no such circuit/, raw('PreloadSRS', text(1, Buffer.from('größe')))) // UTF-8 is a name like others
 })
 
 test('a job larger than the budget is RESOURCE_EXHAUSTED with both numbers', async () => {
