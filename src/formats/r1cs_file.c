@@ -2,6 +2,7 @@
 #include "formats/r1cs_file.h"
 #include "base/bytes.h"
 #include "formats/binfile.h"
+#include "formats/circom_field.h"
 #include "formats/fail_at.h"
 #include <inttypes.h>
 
@@ -18,21 +19,10 @@ cuzk_status r1cs_file_parse(struct r1cs_file *out, struct task *t, const char *p
     TRY(binfile_parse(&b, t, path, file, "r1cs", 1));
     TRY(binfile_section(&b, t, &head, 1, "header"));
     uint64_t at = binfile_offset(file, head.data);
-    if (head.size < 4)
-        return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the header section has %zu bytes", head.size);
-    uint32_t width = load_le32(head.data);
-    if (width != VALUE_BYTES)
-        return FAIL_AT(t, path, at, "n8", NULL, CUZK_UNSUPPORTED,
-                       "coefficients of %" PRIu32 " bytes are not supported (BN254 and BLS12-381 have %d)",
-                       width, VALUE_BYTES);
+    TRY(circom_field_parse(&out->curve, t, path, head, HEADER_BYTES - 4 - VALUE_BYTES, at));
     if (head.size != HEADER_BYTES)
         return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
                        "the header section has %zu bytes instead of %d", head.size, HEADER_BYTES);
-    out->curve = curve_by_fr_modulus(span_of(head.data + 4, VALUE_BYTES));
-    if (out->curve == NULL)
-        return FAIL_AT(t, path, at + 4, "prime", "Compile the circuit for bn128 or bls12381.",
-                       CUZK_UNSUPPORTED, "the prime is the scalar field of neither BN254 nor BLS12-381");
     const uint8_t *p = head.data + 4 + VALUE_BYTES;
     out->path = path;
     out->file = file;

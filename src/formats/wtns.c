@@ -2,6 +2,7 @@
 #include "formats/wtns.h"
 #include "base/bytes.h"
 #include "formats/binfile.h"
+#include "formats/circom_field.h"
 #include "formats/fail_at.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,21 +32,11 @@ cuzk_status wtns_parse(struct witness *out, struct task *t, const char *path, st
     TRY(binfile_parse(&b, t, path, file, "wtns", 2));
     TRY(binfile_section(&b, t, &head, 1, "header"));
     uint64_t at = binfile_offset(file, head.data);
-    if (head.size < 4)
-        return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
-                       "the header section has %zu bytes", head.size);
-    uint32_t width = load_le32(head.data);
-    if (width != VALUE_BYTES)
-        return FAIL_AT(t, path, at, "n8", NULL, CUZK_UNSUPPORTED,
-                       "values of %" PRIu32 " bytes are not supported (BN254 and BLS12-381 have %d)", width,
-                       VALUE_BYTES);
+    const struct curve *curve;
+    TRY(circom_field_parse(&curve, t, path, head, 4, at));
     if (head.size != 8 + VALUE_BYTES)
         return FAIL_AT(t, path, at - 8, "header", ADVICE_DAMAGED, CUZK_MALFORMED,
                        "the header section has %zu bytes instead of %d", head.size, 8 + VALUE_BYTES);
-    const struct curve *curve = curve_by_fr_modulus(span_of(head.data + 4, VALUE_BYTES));
-    if (curve == NULL)
-        return FAIL_AT(t, path, at + 4, "prime", "Compile the circuit for bn128 or bls12381.",
-                       CUZK_UNSUPPORTED, "the prime is the scalar field of neither BN254 nor BLS12-381");
     uint32_t count = load_le32(head.data + 4 + VALUE_BYTES);
     if (count == 0)
         return FAIL_AT(t, path, at + 4 + VALUE_BYTES, "nWitness", ADVICE_DAMAGED, CUZK_MALFORMED,

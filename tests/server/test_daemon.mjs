@@ -35,6 +35,12 @@ test('Prove gives a proof that verifies; a wrong witness is FAILED, a wrong file
   assert.equal(result.status, 'FAILED')
   assert.equal(result.proof.length, 0)
   await refused('INVALID_ARGUMENT', /witness/, call(d.client, 'SubmitProof', { circuit: 'a', witness: Buffer.from('nonsense') }))
+  const prime = witness('a')
+  prime[30] ^= 1
+  await refused('INVALID_ARGUMENT', /the prime is the scalar field of neither.*byte 28/, call(d.client, 'SubmitProof', { circuit: 'a', witness: prime }))
+  const pallas = witness('a')
+  Buffer.from('01000000ed302d991bf94c09fc98462200000000000000000000000000000040', 'hex').copy(pallas, 28)
+  await refused('UNIMPLEMENTED', /the prime is that of pallas/, call(d.client, 'SubmitProof', { circuit: 'a', witness: pallas }))
   await refused('INVALID_ARGUMENT', /./, call(d.client, 'SubmitProof', { circuit: 'b', witness: witness('a') }))
   await refused('NOT_FOUND', /./, call(d.client, 'SubmitProof', { circuit: 'c', witness: witness('a') }))
 })

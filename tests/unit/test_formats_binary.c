@@ -301,6 +301,42 @@ static void test_wtns_good(void **state)
     }
 }
 
+/* circom's other primes, in decimal as its documentation has them. */
+static struct blob with_prime(const struct blob *b, size_t at, size_t which)
+{
+    static const char *const primes[] = {
+        "8444461749428370424248824938781546531375899335154063827935233455917409239041",
+        "21888242871839275222246405745257275088696311157297823662689037894645226208583",
+        "28948022309329048855892746252171976963363056481941560715954676764349967630337",
+        "28948022309329048855892746252171976963363056481941647379679742748393362948097",
+        "115792089210356248762697446949407573530086143415290314195533631308867097853951",
+    };
+    struct blob out = blob_copy(b->data, b->size);
+    memset(out.data + at, 0, 32);
+    for (const char *digit = primes[which]; *digit != '\0'; digit++) {
+        unsigned carry = (unsigned)(*digit - '0');
+        for (size_t i = 0; i < 32; i++) {
+            carry += 10u * out.data[at + i];
+            out.data[at + i] = (uint8_t)carry;
+            carry >>= 8;
+        }
+    }
+    return out;
+}
+
+/* The smallest prime has a header of its own length; the first 8 bytes of BLS12-381's are the same. */
+static void test_goldilocks(void **state)
+{
+    static const uint8_t file[] =
+        "wtns\2\0\0\0\2\0\0\0\1\0\0\0\x10\0\0\0\0\0\0\0\x08\0\0\0\1\0\0\0\xff\xff\xff\xff\1\0\0\0"
+        "\2\0\0\0\x08\0\0\0\0\0\0\0\1\0\0\0\0\0\0";
+    (void)state;
+    expect_error_at(WTNS, blob_copy(file, sizeof file), CUZK_UNSUPPORTED, "that of goldilocks", 28);
+    struct blob b = sample_wtns(&rng, &curve_bls12_381, 7);
+    expect_error_at(WTNS, with_u32(&b, 24, 8), CUZK_MALFORMED, "numbers of 8 bytes", 24);
+    blob_free(&b);
+}
+
 static void test_wtns_bad(void **state)
 {
     (void)state;
@@ -311,8 +347,13 @@ static void test_wtns_bad(void **state)
         memset(ones, 0xff, sizeof ones);
         expect_error(WTNS, blob_copy("", 0), CUZK_MALFORMED, "an empty file");
         expect_error_at(WTNS, with_u32(&b, 4, 3), CUZK_UNSUPPORTED, "version 3", 4);
-        expect_error_at(WTNS, with_u32(&b, 24, 64), CUZK_UNSUPPORTED, "values of 64 bytes", 24);
-        expect_error_at(WTNS, with_u32(&b, 28, 3), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381", 28);
+        expect_error_at(WTNS, with_u32(&b, 24, 64), CUZK_MALFORMED, "numbers of 64 bytes", 24);
+        expect_error_at(WTNS, with_u32(&b, 28, 3), CUZK_MALFORMED, "neither BN254 nor BLS12-381", 28);
+        expect_error_at(WTNS, with_prime(&b, 28, 0), CUZK_UNSUPPORTED, "that of bls12377", 28);
+        expect_error_at(WTNS, with_prime(&b, 28, 1), CUZK_UNSUPPORTED, "that of grumpkin", 28);
+        expect_error_at(WTNS, with_prime(&b, 28, 2), CUZK_UNSUPPORTED, "that of pallas", 28);
+        expect_error_at(WTNS, with_prime(&b, 28, 3), CUZK_UNSUPPORTED, "that of vesta", 28);
+        expect_error_at(WTNS, with_prime(&b, 28, 4), CUZK_UNSUPPORTED, "that of secq256r1", 28);
         expect_error(WTNS, with_u32(&b, 60, 6), CUZK_MALFORMED,
                      "section 2 (values) has 224 bytes, but the header asks for 192");
         expect_error_at(WTNS, with_u32(&b, 60, 0), CUZK_MALFORMED, "no values", 60);
@@ -387,8 +428,9 @@ static void test_r1cs_bad(void **state)
     memset(ones, 0xff, sizeof ones);
     expect_good(R1CS, blob_copy(b.data, b.size));
     expect_error_at(R1CS, with_u32(&b, 4, 2), CUZK_UNSUPPORTED, "version 2", 4);
-    expect_error_at(R1CS, with_u32(&b, h, 8), CUZK_UNSUPPORTED, "8 bytes", h);
-    expect_error_at(R1CS, with_u32(&b, h + 4, 8), CUZK_UNSUPPORTED, "neither BN254 nor BLS12-381", h + 4);
+    expect_error_at(R1CS, with_u32(&b, h, 8), CUZK_MALFORMED, "8 bytes", h);
+    expect_error_at(R1CS, with_u32(&b, h + 4, 8), CUZK_MALFORMED, "neither BN254 nor BLS12-381", h + 4);
+    expect_error_at(R1CS, with_prime(&b, h + 4, 2), CUZK_UNSUPPORTED, "that of pallas", h + 4);
     expect_error(R1CS, with_cut(&b, 1, 63), CUZK_MALFORMED, "63 bytes instead of 64");
     expect_error(R1CS, with_cut(&b, 1, 1), CUZK_MALFORMED, "1 bytes");
     expect_error_at(R1CS, with_u32(&b, h + 36, 2), CUZK_MALFORMED, "2 wires cannot hold", h + 36);
@@ -583,6 +625,7 @@ int main(void)
         cmocka_unit_test(test_zkey_point_verdict),
         cmocka_unit_test(test_wtns_good),
         cmocka_unit_test(test_wtns_bad),
+        cmocka_unit_test(test_goldilocks),
         cmocka_unit_test(test_r1cs_twice),
         cmocka_unit_test(test_r1cs_bad),
         cmocka_unit_test(test_ptau),
