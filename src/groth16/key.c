@@ -5,6 +5,7 @@
 #include "formats/identify.h"
 #include "groth16/chunks.h"
 #include "groth16/key_device.h"
+#include "groth16/key_secret.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,6 +308,7 @@ static struct query_source query_source(const struct groth16_key *key, enum grot
 cuzk_status groth16_key_points(struct task *t, const struct groth16_key *key, enum groth16_query q,
                                uint64_t first, uint64_t count, uint8_t *out)
 {
+    if (key->secret != NULL) return key_secret_points(t, key, q, first, count, out);
     const struct query_source from = query_source(key, q);
     struct decoding d = { &key->params, from.vector, key->curve->group[from.group], from.name, first, out };
 
@@ -458,6 +460,7 @@ void groth16_key_unref(struct groth16_key *key)
 {
     if (key == NULL || atomic_fetch_sub_explicit(&key->references, 1, memory_order_acq_rel) != 1) return;
     key_devices_destroy(key->devices);
+    key_secret_close(key);
     csr_fini(&key->a);
     csr_fini(&key->b);
     free(key->density_a);

@@ -57,6 +57,7 @@ struct groth16_key {
     uint8_t *decoded[QUERY_COUNT]; /* bellman: what point[] views */
     uint64_t heap_bytes;
     struct key_devices *devices; /* where it is resident: groth16/key_device.h */
+    struct key_secret *secret;   /* NULL, or instead of the files: groth16/key_secret.h */
 };
 
 /** Opens key_path, whose contents tell the layout; r1cs_path may be NULL.

@@ -1,6 +1,7 @@
 /* A key in device memory: points, gather lists and the circuit, for backends that do not read host memory. */
 #include "groth16/key_device.h"
 #include "base/arena.h"
+#include "groth16/key_secret.h"
 #include "groth16/msm_set.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key
     const uint64_t slice = SLICE_BYTES / each;
     cuzk_status status = CUZK_OK;
 
+    if (key->secret != NULL) return key_secret_fill(t, key, backend, stream, to, q, first, count);
     if (!key->encoded[q])
         return backend->upload(stream, t, to, 0, key->point[q].data + first * each, count * each);
     uint8_t *const decoded = malloc((count < slice ? count : slice) * each + 1);

@@ -78,6 +78,17 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
     return CUZK_OK;
 }
 
+void new_file_written(const struct new_file *f, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = (offset + page - 1) / page * page,
+                   end = (offset + bytes) / page * page;
+
+    if (begin >= end) return;
+    /* Neither is needed for what the file holds: errors show in new_file_commit. */
+    (void)sync_file_range(f->fd, (off_t)begin, (off_t)(end - begin), SYNC_FILE_RANGE_WRITE);
+    (void)madvise(f->data + begin, end - begin, MADV_DONTNEED);
+}
+
 void new_file_discard(struct new_file *f)
 {
     if (f->data != NULL) munmap(f->data, f->size);

@@ -17,6 +17,9 @@ struct new_file {
  * Errors  CUZK_IO, CUZK_NOT_FOUND (no such folder), CUZK_INVALID_ARGUMENT (a folder, pipe or device), all with the path. */
 cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size,
                           unsigned mode) MUST_CHECK;
+/** A range of the file is final: the kernel begins to write it, and the process lets go of its pages, so that what is resident stays small
+ * however large the file is.  It may still be read, and even written. */
+void new_file_written(const struct new_file *f, uint64_t offset, uint64_t bytes);
 /** Syncs and renames; f is closed either way.  Errors  CUZK_IO. */
 cuzk_status new_file_commit(struct new_file *f, struct task *t) MUST_CHECK;
 void new_file_discard(struct new_file *f); /* legal on a zeroed, committed or discarded one */

@@ -1,5 +1,6 @@
 /* Evaluation domains and the definition of the transform. */
 #include "poly/domain.h"
+#include "base/bytes.h"
 
 static struct fr fr_small(const struct curve *c, uint64_t v)
 {
@@ -40,26 +41,41 @@ cuzk_status domain_init(struct domain *d, struct task *t, const struct curve *c,
 }
 
 /* L_i(tau) = (tau^n - 1) omega^i / (n (tau - omega^i)) */
-cuzk_status domain_lagrange(const struct domain *d, struct task *t, struct fr *out, const struct fr *tau)
+void domain_lagrange_part(const struct domain *d, struct fr *out, const struct fr *tau, uint64_t begin,
+                          uint64_t count)
 {
     const struct scalar_field *f = &d->curve->fr;
     const struct fr one = fr_small(d->curve, 1);
-    struct fr z, power = one;
+    struct fr z, power, first;
+
     f->pow(&z, tau, d->size);
     f->sub(&z, &z, &one);
-    if (f->is_zero(&z))
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "the point lies in the evaluation domain of 2^%u points",
-                    d->log2);
-    for (uint64_t i = 0; i < d->size; i++) {
+    f->mul(&z, &z, &d->size_inv);
+    f->pow(&first, &d->omega, begin);
+    power = first;
+    for (uint64_t i = 0; i < count; i++) {
         f->sub(&out[i], tau, &power);
         f->mul(&power, &power, &d->omega);
     }
-    f->batch_inv(out, (size_t)d->size);
-    f->mul(&z, &z, &d->size_inv); /* from here on z carries omega^i as well */
-    for (uint64_t i = 0; i < d->size; i++) {
+    f->batch_inv(out, (size_t)count);
+    f->mul(&z, &z, &first); /* from here on z carries omega^i as well */
+    for (uint64_t i = 0; i < count; i++) {
         f->mul(&out[i], &out[i], &z);
         f->mul(&z, &z, &d->omega);
     }
+    wipe(&z, sizeof z);
+}
+
+cuzk_status domain_lagrange(const struct domain *d, struct task *t, struct fr *out, const struct fr *tau)
+{
+    const struct fr one = fr_small(d->curve, 1);
+    struct fr power;
+
+    d->curve->fr.pow(&power, tau, d->size);
+    if (d->curve->fr.eq(&power, &one))
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "the point lies in the evaluation domain of 2^%u points",
+                    d->log2);
+    domain_lagrange_part(d, out, tau, 0, d->size);
     return CUZK_OK;
 }
 

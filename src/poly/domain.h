@@ -26,6 +26,10 @@ cuzk_status domain_init(struct domain *d, struct task *t, const struct curve *c,
  * Errors  CUZK_INVALID_ARGUMENT if tau lies in the domain. */
 cuzk_status domain_lagrange(const struct domain *d, struct task *t, struct fr *out, const struct fr *tau) MUST_CHECK;
 
+/** out[i] = L_(begin + i)(tau) for i < count; tau does not lie in the domain.  Thread  any number. */
+void domain_lagrange_part(const struct domain *d, struct fr *out, const struct fr *tau, uint64_t begin,
+                          uint64_t count);
+
 /** The definition of the transform, O(n^2), for tests: out[i] = sum_j in[j] * (shift omega^i)^j. */
 void domain_dft_naive(const struct domain *d, struct fr *out, const struct fr *in, bool coset);
 

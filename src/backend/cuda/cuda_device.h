@@ -69,6 +69,11 @@ struct stream {
     struct domain tables_of;    /* the domain and kind of transform whose tables scratch holds; curve NULL: none */
     unsigned tables_kind;
     struct ntt_direction tables[NTT_DIRECTIONS];
+    struct {                    /* or the point whose multiples it holds; curve NULL: none */
+        const struct curve *curve;
+        enum group_id group;
+        struct g_aff base;
+    } multiples_of;
 };
 
 /** Records a CUDA error with its name: out of memory is CUZK_NO_MEMORY, an error that kills the context CUZK_DEVICE_LOST. */

@@ -277,7 +277,7 @@ static cuzk_status tables_make(struct stream *s, struct task *t, const struct do
     if (!s->scratch) return FAIL(t, CUZK_INVALID_ARGUMENT, "a transform on a stream that only copies");
     struct builder b = { s, d->curve, s->scratch, s->scratch + CUDA_SCRATCH_BYTES };
     const struct fr one = small_fr(d->curve, 1);
-    s->tables_of.curve = NULL;
+    s->tables_of.curve = s->multiples_of.curve = NULL;
     switch (kind) {
     case TABLES_FORWARD: TRY(direction(&b, t, &s->tables[0], d->log2, &d->omega, NULL, &one, &one, false)); break;
     case TABLES_FORWARD_COSET: TRY(direction(&b, t, &s->tables[0], d->log2, &d->omega, &d->shift, &one, &one, true)); break;
