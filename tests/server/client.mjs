@@ -145,6 +145,7 @@ export class Daemon {
   }
 
   rss() { return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${this.process.pid}/status`, 'utf8'))[1]) * 1024 }
+  anonymous() { return Number(/RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${this.process.pid}/status`, 'utf8'))[1]) * 1024 }
   descriptors() { return fs.readdirSync(`/proc/${this.process.pid}/fd`).length }
   threads() { return fs.readdirSync(`/proc/${this.process.pid}/task`).length }
   signal(name) { this.process.kill(name) }
@@ -218,6 +219,17 @@ export class Checker {
   }
 
   end() { this.process.stdin.end() }
+}
+
+// What is random in a test follows from CUZK_SEED or CUZK_TEST_SEED, or from the time; the number is printed.
+export const seeded = () => {
+  const seed = Number(BigInt(process.env.CUZK_SEED ?? process.env.CUZK_TEST_SEED ?? Date.now()) % 1000000007n)
+  let state = seed
+  const next = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32
+  const random = () => (next() + next() / 2 ** 20) % 1 // the low bits of the generator are poor
+  const below = n => Math.floor(random() * n)
+  console.log(`        CUZK_SEED=${seed}`)
+  return { seed, random, below, pick: list => list[below(list.length)], bytes: n => Buffer.from(Array.from({ length: n }, () => below(256))) }
 }
 
 const cases = []

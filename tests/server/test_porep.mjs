@@ -9,25 +9,18 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Daemon, assert, call, commands, refused, run, sleep, test, until, work } from './client.mjs'
+import { Daemon, assert, at, call, commands, refused, run, sleep, test, until, work } from './client.mjs'
+import { PARAMETERS_2K, porepTools } from './porep.mjs'
 
 const [cuzkd, cuzk] = process.argv.slice(2)
 const here = path.dirname(fileURLToPath(import.meta.url))
 const slow = process.env.CUZK_LOAD === 'slow'
 const env = { ...process.env, XDG_CACHE_HOME: path.join(work, 'cache') }
 delete env.FIL_PROOFS_PARAMETER_CACHE
-const at = name => path.join(work, name)
-const NAME = 'v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f'
 
 const { tool, good } = commands(cuzk, { environment: env, timeout: 3600000 })
-const c1 = (seed, ...more) => {
-  const file = at(`c1-${seed}${more.join('')}.json`)
-  good('gen', 'c1', '--size', '2KiB', '--seed', seed, '--miner', 1000, '--sector', 1, ...more, '-o', file)
-  return file
-}
+const { c1, job, made, verify: check } = porepTools(cuzk, env)
 const bytes = file => fs.readFileSync(file)
-const job = (vanilla_proof, more = {}) =>
-  ({ proof_kind: 1, sector_size: 2048, registered_proof: 5, vanilla_proof, sector_number: 1, miner_id: 1000, ...more })
 const altered = (file, change) => {
   const o = JSON.parse(bytes(file))
   change(o, o.vanilla_proofs.StackedDrg2KiBV1)
@@ -40,9 +33,9 @@ const holes = () => {
   const folder = at('holes')
   fs.mkdirSync(folder)
   const vk = Buffer.from(fs.readFileSync(path.join(here, 'porep_2k_vk.base64'), 'utf8'), 'base64')
-  fs.writeFileSync(path.join(folder, `${NAME}.vk`), vk)
+  fs.writeFileSync(path.join(folder, `${PARAMETERS_2K}.vk`), vk)
   fs.writeFileSync(path.join(folder, 'INSECURE-DEVELOPMENT-KEYS.txt'), '')
-  const f = fs.openSync(path.join(folder, `${NAME}.params`), 'w')
+  const f = fs.openSync(path.join(folder, `${PARAMETERS_2K}.params`), 'w')
   fs.writeSync(f, vk, 0, vk.length, 0)
   let offset = vk.length
   for (const [count, size] of [[4194303, 96], [2685673, 96], [2674948, 96], [685522, 96], [685522, 192]]) { // h, l, a, b in G1, b in G2
@@ -55,11 +48,6 @@ const holes = () => {
   fs.closeSync(f)
   return folder
 }
-const made = () => {
-  const folder = process.env.CUZK_TEST_PARAMS ?? at('params')
-  if (!fs.existsSync(path.join(folder, `${NAME}.vk`))) good('setup', '--dev', 'porep-2k', folder)
-  return folder
-}
 const params = slow ? made() : holes()
 for (const [name, steps] of [['small', 61], ...(slow ? [['medium', 60000]] : [])]) {
   execFileSync('python3', [`${here}/../support/make_circuit.py`, 'bn254', String(steps), at(name)])
@@ -68,10 +56,7 @@ for (const [name, steps] of [['small', 61], ...(slow ? [['medium', 60000]] : [])
 }
 const small = bytes(at('small.wtns'))
 const start = (...args) => new Daemon(cuzkd, ['--params', params, '--circuit', `small=${at('small.zkey')}`, ...args], { env }).ready()
-const verify = (c1_file, proof) => {
-  fs.writeFileSync(at('porep.proof'), proof)
-  good('porep', 'verify', at('porep.proof'), '--c1', c1_file, '--miner', 1000, '--sector', 1, '--params', params)
-}
+const verify = (file, proof) => check(file, proof, params)
 const verify_circom = (name, json) => {
   const { proof, publicSignals } = JSON.parse(json)
   fs.writeFileSync(at('p.json'), JSON.stringify(proof))
@@ -210,7 +195,7 @@ fast_test('a parameter cache that is named must be there, and so must what is pr
   }
   const debris = at('debris')
   fs.mkdirSync(debris)
-  for (const end of ['vk', 'params']) fs.writeFileSync(path.join(debris, `${NAME}.${end}`), '<html>404</html>')
+  for (const end of ['vk', 'params']) fs.writeFileSync(path.join(debris, `${PARAMETERS_2K}.${end}`), '<html>404</html>')
   const d = await new Daemon(cuzkd, ['--params', debris], { env }).ready()
   assert.match(d.log, /circuit porep-2k is not served: .*HTML page/)
   await refused('NOT_FOUND', /porep-2k/, call(d.client, 'SubmitProof', job(bytes(c1(1)))))
