@@ -2,6 +2,7 @@
 #include "base/mapfile.h"
 #include "base/bytes.h"
 #include "base/hostmem.h"
+#include "base/mapguard.h"
 #include "base/rng.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -102,24 +103,31 @@ static size_t read_limit(const struct stat *st)
     return usable == 0 || usable > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)usable;
 }
 
+static uint64_t mtime_ns(const struct stat *st)
+{
+    return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 /* Returns 0 or an errno; EFBIG: there is more than *most bytes. */
-static int take_contents(struct mapfile *out, int fd, bool is_stdin, size_t *most)
+static int take_contents(struct mapfile *out, int fd, const char *name, size_t *most)
 {
     struct stat st;
     if (fstat(fd, &st) != 0) return errno;
     *most = read_limit(&st);
     if (S_ISDIR(st.st_mode)) return EISDIR;
-    out->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    out->mtime_ns = mtime_ns(&st);
     out->inode = st.st_ino;
     out->device = st.st_dev;
     /* Files of /proc say that they are regular and of size 0; standard input may have been read from already. */
-    bool mappable = S_ISREG(st.st_mode) && st.st_size > 0 && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0);
+    bool mappable =
+        S_ISREG(st.st_mode) && st.st_size > 0 && (fd != STDIN_FILENO || lseek(fd, 0, SEEK_CUR) == 0);
     if (!mappable) return read_all(out, fd, *most);
     void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (p == MAP_FAILED) return errno == ENODEV ? read_all(out, fd, *most) : errno;
     out->bytes = span_of(p, (size_t)st.st_size);
     out->capacity = (size_t)st.st_size;
     out->mapped = true;
+    out->guard = mapguard_add(p, (size_t)st.st_size, name);
     return 0;
 }
 
@@ -131,7 +139,7 @@ cuzk_status mapfile_open(struct mapfile *out, struct task *t, const char *path)
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail_file(t, "opened", name, errno);
     size_t most = 0;
-    int why = take_contents(out, fd, is_stdin, &most);
+    int why = take_contents(out, fd, name, &most);
     if (!is_stdin) close(fd);
     if (why != 0) {
         memset(out, 0, sizeof *out);
@@ -146,10 +154,27 @@ void mapfile_close(struct mapfile *f)
 {
     if (f->capacity > 0) {
         void *p = (void *)(uintptr_t)f->bytes.data;
+        mapguard_remove(f->guard);
         if (!f->mapped) wipe(p, f->bytes.size);
         munmap(p, f->capacity);
     }
     memset(f, 0, sizeof *f);
+}
+
+cuzk_status mapfile_check(struct task *t, const struct mapfile *f)
+{
+    struct stat st;
+    if (!f->mapped) return CUZK_OK;
+    const bool same_file = stat(f->path, &st) == 0 && st.st_ino == f->inode && st.st_dev == f->device;
+    const bool cut = mapguard_hit(f->guard) || (same_file && (uint64_t)st.st_size < f->bytes.size);
+    if (!cut && (!same_file || (mtime_ns(&st) == f->mtime_ns && (uint64_t)st.st_size == f->bytes.size)))
+        return CUZK_OK;
+    const cuzk_status status =
+        FAIL(t, CUZK_IO, "%s was %s while it was in use", f->path, cut ? "cut short" : "written to");
+    task_fail_place(
+        t, f->path, ERROR_NO_OFFSET, NULL,
+        "put the right file there; to replace one in use, write the new one beside it and rename it");
+    return status;
 }
 
 /* Returns 0 or an errno. */

@@ -7,8 +7,9 @@
 
 struct mapfile {
     struct span bytes;
-    bool mapped; /* a view of the file: it must not shrink while in use (the access would end in SIGBUS) */
-    size_t capacity;                  /* bytes of the mapping behind the span */
+    bool mapped;     /* a view of the file: it must not change while in use (mapfile_check, mapguard.h) */
+    unsigned guard;  /* mapguard.h */
+    size_t capacity; /* bytes of the mapping behind the span */
     uint64_t mtime_ns, inode, device; /* identity, for remembering what was checked */
     char path[ERROR_PATH_BYTES];
 };
@@ -18,6 +19,11 @@ struct mapfile {
  * from a device: CUZK_TOO_LARGE. */
 cuzk_status mapfile_open(struct mapfile *out, struct task *t, const char *path) MUST_CHECK;
 void mapfile_close(struct mapfile *f); /* legal on a zeroed or closed one */
+
+/** Whether the file is still what was opened: neither cut short nor written to since.  One that another file of its name has replaced is:
+ * the old one stays mapped.  For explaining what went wrong, and before anything is made of it once more.
+ * Errors  CUZK_IO with the path and advice.  Thread  any. */
+cuzk_status mapfile_check(struct task *t, const struct mapfile *f) MUST_CHECK;
 
 /** Writes bytes to path whole or not at all: to a temporary file beside it, synced, then renamed.
  *

@@ -1,4 +1,5 @@
 /* cuzk: the command line.  Splits off the command's name (snarkjs's spellings too) and runs it. */
+#include "base/mapguard.h"
 #include "cli/cli.h"
 #include <signal.h>
 #include <stdio.h>
@@ -133,10 +134,25 @@ static int run(int argc, char **argv)
     return cli_fail_task(&t);
 }
 
+/* Whatever was made of a file that was cut short on the way is not to be trusted, even if it looked well. */
+static int whole_files(int exit_code)
+{
+    const char *path = mapguard_lost();
+    if (path == NULL) return exit_code;
+    fprintf(stderr,
+            "error: %s was cut short while it was in use; what was made of it is of no use\n"
+            "advice: put the right file there and start again; to replace a file in use, write the new one "
+            "beside it and "
+            "rename it\n",
+            path);
+    return cuzk_status_exit_code(CUZK_IO);
+}
+
 int main(int argc, char **argv)
 {
     signal(
         SIGXFSZ,
         SIG_IGN); /* a limit on file sizes is then an error like a full disk, and no half-written file stays */
-    return cli_finish(run(argc, argv));
+    mapguard_start();
+    return cli_finish(whole_files(run(argc, argv)));
 }

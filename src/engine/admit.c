@@ -42,5 +42,6 @@ enum admit_verdict admit_part(struct stored_key **victim, const struct budget *b
 {
     if (!leaves_room(b, r)) return ADMIT_WAIT;
     if (r->key->state != KEY_RESIDENT) return admit_key(victim, b, s, r);
+    if (r->key->lost && !r->holds) return ADMIT_KEY; /* to be loaded again, once nobody holds it */
     return room_for(victim, b, s, r->need, r);
 }

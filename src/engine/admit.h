@@ -17,6 +17,7 @@ struct admit_request {
     const struct bytes *need; /* the stage's own bytes, all or nothing */
     struct stored_key *key;   /* that it works with */
     uint32_t rank;            /* its job's place in the order */
+    bool holds;               /* it has its reference to the key from an earlier stage */
     bool impatient;           /* evict young keys too: urgent, or nothing runs that will give memory back */
     /* A stage that leaves bytes behind must leave room for what uses them: of all that is not lasting (keys in use, carries, this
      * stage's carry included), at least `reserve`.  NULL: leaves nothing behind. */

@@ -68,6 +68,7 @@ enum event_kind {
 enum part_outcome {
     PART_RAN,
     PART_WRONG /* did not verify, nobody knows why */,
+    PART_KEY_LOST /* the files of the key have changed while it was in use: nobody else's fault */,
     PART_FAILED /* error says why */
 };
 

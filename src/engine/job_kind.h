@@ -83,6 +83,9 @@ struct job_kind {
     cuzk_status (*validate)(struct task *t, unsigned *part_count, const struct circuit *c,
                             struct span parameters, struct span payload);
 
+    /** Whether the files of a loaded key are still what was loaded: asked after a failure.  CUZK_IO: not.  Thread  a lane's. */
+    cuzk_status (*key_intact)(struct task *t, const void *key);
+
     /* -- on a lane; t->cancel is set by the engine, t->pool is there -- */
     /** *carry: to be freed with carry_free, by whoever holds it last; secret.  Not called if !has_synthesis. */
     cuzk_status (*synthesise)(struct task *t, void **carry, const struct part_input *in);

@@ -74,6 +74,7 @@ static void to_cold(struct stored_key *k, struct budget *b)
     budget_give(b, &k->bytes);
     k->bytes = none;
     k->key = NULL;
+    k->lost = false;
     k->state = KEY_COLD;
 }
 

@@ -20,6 +20,7 @@ struct stored_key {
         wanted_rank; /* place in the queue's order of the first job that wants it; set by each pass of the scheduler */
     struct waiter *preloads, *evicts;
     bool was_loaded; /* when the eviction was asked for */
+    bool lost;       /* RESIDENT: its files have changed under it; no part begins with it, and it goes when none is left */
 };
 
 struct key_store {

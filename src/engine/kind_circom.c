@@ -5,6 +5,7 @@
 #include "engine/job_kind.h"
 #include "formats/snarkjs_json.h"
 #include "formats/wtns.h"
+#include "groth16/key_check.h"
 #include "groth16/prove.h"
 #include "groth16/verify.h"
 #include <stdlib.h>
@@ -235,6 +236,11 @@ static cuzk_status circom_assemble(struct task *t, struct part_output *out, cons
     return CUZK_OK;
 }
 
+static cuzk_status circom_key_intact(struct task *t, const void *key)
+{
+    return groth16_key_check_files(t, ((const struct circom_key *)key)->key);
+}
+
 const struct job_kind kind_circom = {
     .name = "circom",
     .durable = false, /* a payload is a witness: it goes to disk only if the request says so */
@@ -245,5 +251,6 @@ const struct job_kind kind_circom = {
     .validate = circom_validate,
     .prove = circom_prove,
     .verify = circom_verify,
+    .key_intact = circom_key_intact,
     .assemble = circom_assemble,
 };

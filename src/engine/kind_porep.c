@@ -18,6 +18,7 @@
 #include "filecoin/porep_key.h"
 #include "filecoin/porep_proof.h"
 #include "formats/proof_codec.h"
+#include "groth16/key_check.h"
 #include "groth16/prove.h"
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +314,11 @@ static cuzk_status porep_assemble(struct task *t, struct part_output *out, const
     return CUZK_OK;
 }
 
+static cuzk_status porep_key_intact(struct task *t, const void *key)
+{
+    return groth16_key_check_files(t, ((const struct porep_key *)key)->key);
+}
+
 const struct job_kind kind_porep = {
     .name = "porep",
     .durable = true,
@@ -325,5 +331,6 @@ const struct job_kind kind_porep = {
     .carry_free = porep_carry_free,
     .prove = porep_prove,
     .verify = porep_verify,
+    .key_intact = porep_key_intact,
     .assemble = porep_assemble,
 };

@@ -74,6 +74,20 @@ static cuzk_status run_part(struct lane_thread *l, struct task *t, struct event 
     return status;
 }
 
+/* A key whose files have changed explains any failure. */
+static void blame_key(const struct lane_thread *l, struct task *t, struct event *e, cuzk_status *status)
+{
+    struct task asked;
+
+    if (*status == CUZK_CANCELLED || l->key == NULL) return;
+    task_init(&asked);
+    const cuzk_status intact = l->job->circuit->kind->key_intact(&asked, l->key);
+    if (intact == CUZK_OK) return;
+    t->error = asked.error;
+    e->outcome = PART_KEY_LOST;
+    *status = intact;
+}
+
 static void run(struct lane_thread *l)
 {
     struct event *e = &l->answer.event;
@@ -88,11 +102,13 @@ static void run(struct lane_thread *l)
     e->kind = EVENT_PART_ENDED;
     e->lane = l->index;
     e->outcome = PART_FAILED;
-    const cuzk_status status = run_part(l, &t, e);
-    if (status == CUZK_OK)
+    cuzk_status status = run_part(l, &t, e);
+    if (status == CUZK_OK) {
         e->outcome = PART_RAN;
-    else
+    } else {
         part_output_free(&e->output); /* no wrong byte leaves the lane */
+        blame_key(l, &t, e, &status);
+    }
     log_info(&t, "CUZK_TIMING: job=%s part=%u stage=%s ms=%.1f device=%s status=%s", l->job->id, l->part,
              l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name,
              status_name(status));

@@ -138,6 +138,7 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
         struct admit_request r = { .need = &need,
                                    .key = key,
                                    .rank = holds ? 0 : (uint32_t)rank,
+                                   .holds = holds,
                                    .min_idle_ns = c->options.evict_idle_ns,
                                    .now_ns = now_ns };
         r.impatient = queue_class(&c->queue, j, now_ns) == JOB_CRITICAL || !anything_runs(c);
@@ -201,6 +202,8 @@ void core_schedule(struct engine_core *c, uint64_t now_ns)
     for (size_t i = 0; i < c->store.count; i++) {
         c->resident[i] = c->store.keys[i].state == KEY_RESIDENT;
         c->store.keys[i].wanted_rank = KEY_UNWANTED;
+        if (c->resident[i] && c->store.keys[i].lost && c->store.keys[i].references == 0)
+            evict(c, &c->store.keys[i]);
     }
     queue_group(&c->queue, c->resident, c->options.group_window_ns, now_ns);
     for (size_t rank = c->queue.count; rank-- > 0;)
@@ -415,6 +418,13 @@ static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsi
     struct error why = e->error != NULL ? *e->error : (struct error){ .status = status };
 
     part_back(j, part);
+    if (e->outcome == PART_KEY_LOST) {
+        c->store.keys[j->circuit_index].lost = true;
+        core_note(c, LOG_ERROR, j, "part %u: %s; the key of %s is loaded again", part, why.text,
+                  j->circuit->name);
+        part_again(c, j, part, status, &why, now_ns);
+        return;
+    }
     if (e->outcome == PART_WRONG) {
         c->counters.verify_failures++;
         if (p->suspect_count < ARRAY_COUNT(p->suspects)) p->suspects[p->suspect_count++] = lane;
@@ -467,7 +477,8 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
     }
     const uint64_t took_ns = now_ns - l->start_ns;
     const bool over = core_job_over(j);
-    const bool keeps_carry = !over && (synthesis ? ran : !ran && p->carry != NULL);
+    const bool keeps_carry =
+        !over && (synthesis ? ran : !ran && p->carry != NULL && e->outcome != PART_KEY_LOST);
     struct bytes back = l->held;
     if (synthesis && keeps_carry) back = minus(back, &j->circuit->carry_bytes);
     if (!synthesis && !keeps_carry && j->circuit->kind->has_synthesis)

@@ -278,3 +278,10 @@ cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
     if (key->h_mode == H_LAGRANGE_4) TRY(check_derived(t, key));
     return check_b(t, &sections[QUERY_B1], &sections[QUERY_B2], backend, device);
 }
+
+cuzk_status groth16_key_check_files(struct task *t, const struct groth16_key *key)
+{
+    TRY(mapfile_check(t, &key->file));
+    TRY(mapfile_check(t, &key->derived_file));
+    return mapfile_check(t, &key->r1cs);
+}

@@ -18,6 +18,10 @@ cuzk_status groth16_key_check(struct task *t, const struct groth16_key *key,
 cuzk_status groth16_key_compare_vk(struct task *t, const struct groth16_key *key,
                                    const struct groth16_vk *expected) MUST_CHECK;
 
+/** Whether the files that key reads are still what was opened (mapfile_check).  For explaining what went wrong: proofs are verified.
+ * Errors  CUZK_IO names the file. */
+cuzk_status groth16_key_check_files(struct task *t, const struct groth16_key *key) MUST_CHECK;
+
 /** Notes that the file of key has passed, or tells whether it has.  The memory is one small file a key in $XDG_CACHE_HOME/cuzk
  * (or ~/.cache/cuzk), mode 0600, named by the file's identity and holding its SHA-256.  Forgotten when the file's size, time or
  * inode changes.  A cache that cannot be written or read is as one without the note.

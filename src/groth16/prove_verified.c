@@ -2,6 +2,7 @@
 #include "groth16/prove_verified.h"
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "groth16/key_check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ static cuzk_status explain(struct task *t, const struct groth16_key *key, const 
     cuzk_status status;
     uint64_t row;
 
+    TRY(groth16_key_check_files(t, key));
     if (key->constraints != NULL) {
         TRY(key->constraints->check(key->constraints->circuit, t, w));
         status = FAIL(

@@ -4,6 +4,7 @@
  * durable jobs stay in the journal in either case. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mapguard.h"
 #include "base/status.h"
 #include "engine/engine.h"
 #include "server/config.h"
@@ -339,6 +340,7 @@ int main(int argc, char **argv)
         }
     }
     signal(SIGPIPE, SIG_IGN);
+    mapguard_start();
     cuzk_status status = take_config(&config, &t, argc, argv, &check_only);
     sigset_t signals;
     sigemptyset(&signals);

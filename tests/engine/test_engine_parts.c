@@ -13,7 +13,9 @@
 
 static struct temp_folder folder;
 static atomic_uint carries, keys, synthesised, proved, wrong;
-static atomic_uint wrong_in, work_us;
+static atomic_uint wrong_in, work_us, loads,
+    cut_after; /* cut_after: proofs until somebody cuts the key's file; 0: nobody does */
+static atomic_bool key_is_cut;
 
 /* -- the kind ----------------------------------------------------------------------------------------------------------- */
 
@@ -34,6 +36,8 @@ static cuzk_status parts_load(struct task *t, void **key, struct bytes *bytes, c
     *bytes = c->key_bytes;
     *key = malloc(1);
     atomic_fetch_add(&keys, 1);
+    atomic_fetch_add(&loads, 1);
+    atomic_store(&key_is_cut, false); /* the file is there again */
     return CUZK_OK;
 }
 
@@ -100,7 +104,15 @@ static cuzk_status parts_prove(struct task *t, struct part_output *out, const st
         out->proof[7] ^= 1;
         atomic_fetch_add(&wrong, 1);
     }
+    if (n == atomic_load(&cut_after)) atomic_store(&key_is_cut, true);
+    if (atomic_load(&key_is_cut)) out->proof[9] ^= 1;
     return CUZK_OK;
+}
+
+static cuzk_status parts_key_intact(struct task *t, const void *key)
+{
+    (void)key;
+    return atomic_load(&key_is_cut) ? FAIL(t, CUZK_IO, "the key was cut short") : CUZK_OK;
 }
 
 static cuzk_status parts_verify(struct task *t, const struct part_output *out, const struct part_input *in,
@@ -134,9 +146,12 @@ static const struct job_kind kind_parts = {
     .carry_free = parts_carry_free,
     .prove = parts_prove,
     .verify = parts_verify,
+    .key_intact = parts_key_intact,
     .assemble = parts_assemble,
 };
-static const struct engine_circuit circuit = { .name = "parts-10", .kind = &kind_parts, .key_path = "no file", .preload = true };
+static const struct engine_circuit circuit = {
+    .name = "parts-10", .kind = &kind_parts, .key_path = "no file", .preload = true
+};
 
 /* -- the tests ---------------------------------------------------------------------------------------------------------- */
 
@@ -222,6 +237,51 @@ static void many_jobs_of_many_parts(void **state)
     assert_int_equal(atomic_load(&carries), 0);
     assert_int_equal(atomic_load(&keys), 0);
     atomic_store(&wrong_in, 0);
+}
+
+struct seen {
+    struct engine_counters counters;
+    atomic_bool done;
+};
+
+static void on_seen(void *context, const struct engine_view *v)
+{
+    struct seen *s = context;
+
+    s->counters = v->counters;
+    atomic_store(&s->done, true);
+}
+
+/* A key whose file is cut while parts are under way: loaded again when nobody holds it, all jobs end well, no lane is blamed. */
+static void a_key_that_is_cut_is_loaded_again(void **state)
+{
+    enum { N = 8 };
+    struct engine *e;
+    char id[N][JOB_ID_BYTES];
+    struct seen seen = { .done = false };
+    struct job_answer a;
+    (void)state;
+
+    atomic_store(&work_us, 2000);
+    atomic_store(&proved, 0);
+    atomic_store(&loads, 0);
+    atomic_store(&cut_after, 25);
+    e = open_engine(3, false);
+    for (unsigned i = 0; i < N; i++) {
+        submit(e, i, JOB_NORMAL, &a);
+        memcpy(id[i], a.job_id, JOB_ID_BYTES);
+    }
+    for (unsigned i = 0; i < N; i++) must_be_done(e, id[i], i);
+    engine_look(e, on_seen, &seen);
+    while (!atomic_load(&seen.done)) usleep(1000);
+    assert_int_equal(seen.counters.quarantines, 0);
+    assert_int_equal(seen.counters.verify_failures, 0);
+    assert_true(seen.counters.retries >= 1);
+    engine_close(e, 1000);
+    assert_int_equal(atomic_load(&loads), 2);
+    assert_int_equal(atomic_load(&carries), 0);
+    assert_int_equal(atomic_load(&keys), 0);
+    atomic_store(&cut_after, 0);
 }
 
 /* Closed in the middle of a job, at once: the parts that were done are not done again. */
@@ -326,7 +386,10 @@ static void told_accepted(void *context, const struct job_answer *a)
     on_told(&b->accepted, a);
 }
 
-static void told_ended(void *context, const struct job_answer *a) { on_told(&((struct both *)context)->ended, a); }
+static void told_ended(void *context, const struct job_answer *a)
+{
+    on_told(&((struct both *)context)->ended, a);
+}
 
 static void wait_told(struct told *t)
 {
@@ -405,9 +468,8 @@ static int close_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_jobs_of_many_parts),
-        cmocka_unit_test(parts_are_resumed),
-        cmocka_unit_test(nobody_waits_any_more),
+        cmocka_unit_test(many_jobs_of_many_parts), cmocka_unit_test(a_key_that_is_cut_is_loaded_again),
+        cmocka_unit_test(parts_are_resumed),       cmocka_unit_test(nobody_waits_any_more),
         cmocka_unit_test(who_joins_waits_at_once),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);

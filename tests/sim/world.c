@@ -105,7 +105,8 @@ static void check_urgent(struct world *w, const struct action *a)
         const struct job *j = c->queue.jobs[i];
         unsigned part;
         bool synthesis;
-        if (j->priority != JOB_CRITICAL || c->store.keys[j->circuit_index].state != KEY_RESIDENT) continue;
+        const struct stored_key *key = &c->store.keys[j->circuit_index];
+        if (j->priority != JOB_CRITICAL || key->state != KEY_RESIDENT || key->lost) continue;
         check(!split_next(j, &c->lanes, a->lane, w->now_ns, &part, &synthesis),
               "lower work starts before urgent work");
     }
@@ -121,6 +122,11 @@ static void run_part(struct world *w, const struct action *a)
     check(w->core.lanes.lanes[a->lane].state == LANE_BUSY && w->core.lanes.lanes[a->lane].job == a->job,
           "a lane's record");
     check(w->core.store.keys[a->job->circuit_index].state == KEY_RESIDENT, "a part runs without its key");
+    check(!w->core.store.keys[a->job->circuit_index].lost ||
+              w->core.store.keys[a->job->circuit_index].references > 0,
+          "a part runs with a key that is lost");
+    check(!w->core.store.keys[a->job->circuit_index].lost || a->job->parts[a->part].carry != NULL,
+          "a part begins with a key that is lost");
     if (w->check_urgent) check_urgent(w, a);
     if (j != NULL && j->start_ns == 0) j->start_ns = w->now_ns;
     w->runs++;
@@ -128,6 +134,10 @@ static void run_part(struct world *w, const struct action *a)
         e.outcome = PART_WRONG;
         e.status = CUZK_PROOF_INVALID;
         w->wrong_runs++;
+    } else if (one_in(w, w->o.key_lost_in)) {
+        e.outcome = PART_KEY_LOST;
+        e.status = CUZK_IO;
+        e.error = &fault;
     } else if (one_in(w, w->o.fault_in)) {
         static const cuzk_status kinds[] = { CUZK_DEVICE_LOST, CUZK_NO_MEMORY, CUZK_INTERNAL,
                                              CUZK_UNSATISFIED, CUZK_IO };

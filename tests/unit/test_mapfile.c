@@ -1,6 +1,7 @@
 /* Files in and out: mapped, piped, missing, replaced whole, and nothing left behind after a failure. */
 #include "support/cm.h"
 #include "base/mapfile.h"
+#include "base/mapguard.h"
 #include "support/prng.h"
 #include "support/temp_folder.h"
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <signal.h>
 
 #define BIG_BYTES 300001
@@ -387,6 +389,65 @@ static void a_link_keeps_pointing_to_its_file(void **state)
     assert_contents(path, "new", 3);
 }
 
+/* Cut short while it is mapped: zeros, a mark, the path; other mappings are as they were. */
+static void a_file_that_is_cut_is_found_out(void **state)
+{
+    (void)state;
+    char path[PATH_MAX], other[PATH_MAX];
+    struct mapfile f, g;
+    struct task t;
+    mapguard_start(); /* here: cmocka takes the signals over before each case */
+    task_init(&t);
+    temp_folder_path(path, &folder, "cut");
+    temp_folder_path(other, &folder, "whole");
+    assert_int_equal(mapfile_write(&t, path, big, sizeof big, 0600), CUZK_OK);
+    assert_int_equal(mapfile_write(&t, other, big, sizeof big, 0600), CUZK_OK);
+    assert_int_equal(mapfile_open(&f, &t, path), CUZK_OK);
+    assert_int_equal(mapfile_open(&g, &t, other), CUZK_OK);
+    assert_int_equal(mapfile_check(&t, &f), CUZK_OK);
+    assert_null(mapguard_lost());
+    assert_int_equal(truncate(path, 5000), 0);
+    const volatile uint8_t *p = f.bytes.data;
+    for (size_t i = 16384; i < sizeof big; i++) assert_int_equal(p[i], 0);
+    for (size_t i = 0; i < 5000; i++) assert_int_equal(p[i], big[i]);
+    assert_string_equal(mapguard_lost(), path);
+    assert_int_equal(mapfile_check(&t, &f), CUZK_IO);
+    assert_non_null(strstr(t.error.text, "cut short"));
+    assert_string_equal(t.error.path, path);
+    task_init(&t);
+    assert_int_equal(mapfile_check(&t, &g), CUZK_OK);
+    assert_memory_equal(g.bytes.data, big, sizeof big);
+    mapfile_close(&f);
+    mapfile_close(&g);
+}
+
+static void a_file_that_is_written_to_is_found_out(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct mapfile f;
+    struct task t;
+    const struct timespec times[2] = { { 1000, 0 }, { 1000, 0 } };
+    task_init(&t);
+    temp_folder_path(path, &folder, "rewritten");
+    assert_int_equal(mapfile_write(&t, path, big, sizeof big, 0600), CUZK_OK);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(mapfile_open(&f, &t, path), CUZK_OK);
+    const int fd = open(path, O_WRONLY);
+    assert_int_equal(write(fd, "x", 1), 1);
+    close(fd);
+    assert_int_equal(mapfile_check(&t, &f), CUZK_IO);
+    assert_non_null(strstr(t.error.text, "written to"));
+    mapfile_close(&f);
+    task_init(&t);
+    assert_int_equal(mapfile_open(&f, &t, path), CUZK_OK);
+    assert_int_equal(mapfile_write(&t, path, big, 1000, 0600),
+                     CUZK_OK); /* by another file: the mapping keeps the old one */
+    assert_int_equal(mapfile_check(&t, &f), CUZK_OK);
+    assert_int_equal(f.bytes.size, sizeof big);
+    mapfile_close(&f);
+}
+
 int main(void)
 {
     prng_init(&prng);
@@ -408,6 +469,8 @@ int main(void)
         T(a_failed_write_keeps_the_old_file),
         T(an_open_file_survives_its_replacement),
         T(a_link_keeps_pointing_to_its_file),
+        T(a_file_that_is_cut_is_found_out),
+        T(a_file_that_is_written_to_is_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
