@@ -155,6 +155,10 @@ struct backend {
      * Thread  other is the caller's too */
     cuzk_status (*stream_wait)(struct stream *s, struct task *t, struct stream *other);
     cuzk_status (*stream_sync)(struct stream *s, struct task *t);
+    /** When the stream comes to this point: nanoseconds on a clock that all streams of the device share, in *ns after stream_sync.  For
+     * benches; up to 96 marks between two syncs (CUZK_QUEUE_FULL).  NULL: no such clock.  Resolution of CUDA: half a microsecond in the
+     * first seconds after the first mark, 8 in the second minute. */
+    cuzk_status (*stream_mark)(struct stream *s, struct task *t, uint64_t *ns);
     cuzk_status (*upload)(struct stream *s, struct task *t, struct buffer *to, size_t to_offset, const void *from, size_t bytes);
     cuzk_status (*download)(struct stream *s, struct task *t, void *to, const struct buffer *from, size_t from_offset, size_t bytes);
 

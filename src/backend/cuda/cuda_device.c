@@ -119,6 +119,7 @@ static void cuda_close(struct device *d)
     if (!d) return;
     if (d->arena) region_mark(d, &d->arena_list, 0, d->arena_bytes, true);
     if (cudaSetDevice((int)d->index) == cudaSuccess) {
+        if (d->zero) (void)cudaEventDestroy(d->zero);
         if (d->arena) (void)cudaFree(d->arena);
         if (d->pinned) (void)cudaHostUnregister(d->pinned);
     }
@@ -326,6 +327,8 @@ static void cuda_stream_close(struct stream *s)
         for (unsigned i = 0; i < CUDA_STAGE_SLOTS; i++)
             if (s->stage_free[i]) (void)cudaEventDestroy(s->stage_free[i]);
         if (s->reached) (void)cudaEventDestroy(s->reached);
+        for (unsigned i = 0; i < CUDA_MARKS; i++)
+            if (s->mark[i]) (void)cudaEventDestroy(s->mark[i]);
     }
     if (s->pinned) stages_wipe(s);
     if (s->scratch) list_give(s->device, &s->device->arena_list, s->scratch_offset);
@@ -376,6 +379,51 @@ static cuzk_status cuda_stream_wait(struct stream *s, struct task *t, struct str
     return CUZK_OK;
 }
 
+static cuzk_status zero_make(struct stream *s, struct task *t)
+{
+    struct device *d = s->device;
+    cudaEvent_t zero = NULL;
+    if (d->zero) return CUZK_OK;
+    CU(t, cudaEventCreate(&zero));
+    const int code = (int)cudaEventRecord(zero, s->handle);
+    if (code != 0) {
+        (void)cudaEventDestroy(zero);
+        CU(t, code);
+    }
+    d->zero = zero;
+    return CUZK_OK;
+}
+
+static cuzk_status cuda_stream_mark(struct stream *s, struct task *t, uint64_t *ns)
+{
+    if (s->mark_count == CUDA_MARKS)
+        return FAIL(t, CUZK_QUEUE_FULL, "%u marks are in flight on one stream; synchronise it first", s->mark_count);
+    TRY(cuda_enter(t, s->device));
+    pthread_mutex_lock(&s->device->lock);
+    const cuzk_status status = zero_make(s, t);
+    pthread_mutex_unlock(&s->device->lock);
+    if (status != CUZK_OK) return status;
+    if (!s->mark[s->mark_count]) CU(t, cudaEventCreate(&s->mark[s->mark_count]));
+    CU(t, cudaEventRecord(s->mark[s->mark_count], s->handle));
+    s->mark_ns[s->mark_count++] = ns;
+    return CUZK_OK;
+}
+
+/* All of the stream's marks have been reached. */
+static cuzk_status marks_read(struct stream *s, struct task *t)
+{
+    const unsigned count = s->mark_count;
+    s->mark_count = 0;
+    if (count == 0) return CUZK_OK;
+    CU(t, cudaEventSynchronize(s->device->zero)); /* it may be another stream's */
+    for (unsigned i = 0; i < count; i++) {
+        float ms;
+        CU(t, cudaEventElapsedTime(&ms, s->device->zero, s->mark[i]));
+        *s->mark_ns[i] = (uint64_t)((double)ms * 1e6);
+    }
+    return CUZK_OK;
+}
+
 cuzk_status cuda_result_slot(struct stream *s, struct task *t, uint8_t **out)
 {
     if (s->pending_count == CUDA_RESULT_SLOTS)
@@ -395,6 +443,8 @@ static cuzk_status cuda_stream_sync(struct stream *s, struct task *t)
     }
     stages_wipe(s);
     s->pending_count = 0;
+    const cuzk_status marked = marks_read(s, t);
+    if (status == CUZK_OK) status = marked;
     return status != CUZK_OK ? status : task_poll(t);
 }
 
@@ -491,6 +541,7 @@ const struct backend backend_cuda = {
     .copies_open = cuda_copies_open,
     .stream_wait = cuda_stream_wait,
     .stream_sync = cuda_stream_sync,
+    .stream_mark = cuda_stream_mark,
     .upload = upload,
     .download = download,
     .msm_plan = cuda_msm_plan,

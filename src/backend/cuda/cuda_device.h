@@ -20,6 +20,7 @@ enum {
     CUDA_RESULT_BYTES = 256 << 10,   /* one result on its way to the host */
     CUDA_RESULT_SLOTS = 16,
     CUDA_STREAMS_MAX = 16,
+    CUDA_MARKS = 96,
 };
 
 struct device {
@@ -30,7 +31,8 @@ struct device {
     uint64_t arena_bytes;
     uint8_t *pinned;            /* registered host memory */
     size_t pinned_bytes;
-    pthread_mutex_t lock;       /* of the two lists */
+    cudaEvent_t zero;           /* from which marks are counted; NULL: there was none yet */
+    pthread_mutex_t lock;       /* of the two lists, and zero */
     struct block_list arena_list, pinned_list;
     enum msm_accumulation msm_accumulation; /* MSM_ANY: the planner chooses; otherwise what tests and benches want of every plan */
 };
@@ -62,6 +64,9 @@ struct stream {
     size_t scratch_offset, pinned_offset; /* in their lists, for giving them back */
     cudaEvent_t stage_free[CUDA_STAGE_SLOTS];
     cudaEvent_t reached;        /* what stream_wait lets another stream wait for */
+    cudaEvent_t mark[CUDA_MARKS]; /* made as they are needed */
+    uint64_t *mark_ns[CUDA_MARKS];
+    unsigned mark_count;
     unsigned stage_next;
     size_t stage_used[CUDA_STAGE_SLOTS]; /* bytes written since stream_sync wiped it */
     struct pending pending[CUDA_RESULT_SLOTS];

@@ -1,0 +1,549 @@
+/* Proving many partitions of one circuit image on a device, from statements. */
+#include "groth16/prove_batch.h"
+#include "base/bytes.h"
+#include "groth16/chunks.h"
+#include "groth16/h_poly.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IN_FLIGHT = 15 /* results of a stream between two syncs: the CUDA backend has places for 16 */ };
+
+struct batch {
+    struct batch_plan plan;
+    struct stream *front, *back;
+    struct buffer block, statements; /* while a batch is under way */
+    struct batch_item *items;
+    unsigned item_count, count;   /* partitions that were given; whose statements are right */
+    unsigned item_of[BATCH_MOST]; /* which item each of these is */
+    unsigned swept, flying;       /* of these, those whose sweep is enqueued; results in flight on back */
+    bool begun, waited;
+    struct batch_times *times; /* or NULL */
+    uint64_t
+        bad[BATCH_MOST]
+           [2]; /* the first row that does not hold, and nothing: operands start on multiples of 16 bytes */
+    struct g_jac h[BATCH_MOST], ones[QUERY_H][BATCH_MOST], wide[QUERY_H][BATCH_MOST],
+        sums[BATCH_MOST][QUERY_COUNT];
+};
+
+static const struct backend *backend_of(const struct batch *b) { return b->plan.split->backend; }
+
+/* -- pieces of the block ----------------------------------------------------------------------------------------------- */
+
+static struct image_values values_of(const struct batch *b, unsigned i)
+{
+    const struct batch_plan *p = &b->plan;
+    const struct circuit_image *m = p->split->program.image;
+    const size_t at = p->values_at + i * p->values_stride, inputs = image_inputs_bytes(m);
+    const struct image_values v = {
+        .bits = buffer_piece(&b->block, i * p->bits_stride, p->bits_stride),
+        .inputs = buffer_piece(&b->block, at, inputs),
+        .numbers = buffer_piece(&b->block, at + inputs, p->values_stride - inputs),
+    };
+    return v;
+}
+
+static struct buffer vector_a(const struct batch *b, unsigned i)
+{
+    return buffer_piece(&b->block, b->plan.a_at[i % b->plan.slots], b->plan.quotient.vector_bytes);
+}
+
+static struct buffer vector_b(const struct batch *b)
+{
+    return buffer_piece(&b->block, b->plan.b_at, b->plan.quotient.vector_bytes);
+}
+
+static struct buffer front_workspace(const struct batch *b)
+{
+    return buffer_piece(&b->block, b->plan.front_at, b->plan.front_bytes);
+}
+
+static struct buffer back_workspace(const struct batch *b)
+{
+    return buffer_piece(&b->block, b->plan.run_at, b->plan.run_bytes);
+}
+
+/* -- time -------------------------------------------------------------------------------------------------------------- */
+
+/* A span's begin or end. */
+static cuzk_status mark(struct batch *b, struct task *t, struct stream *s, struct batch_span *span, bool end)
+{
+    if (span == NULL || backend_of(b)->stream_mark == NULL) return CUZK_OK;
+    return backend_of(b)->stream_mark(s, t, end ? &span->end_ns : &span->begin_ns);
+}
+
+static struct batch_span *stage_span(struct batch *b, unsigned i, enum batch_stage stage)
+{
+    return b->times != NULL ? &b->times->stage[i][stage] : NULL;
+}
+
+/* -- the front: from a statement to the scalars of H ------------------------------------------------------------------- */
+
+static cuzk_status make_witness(struct batch *b, struct task *t, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+    const struct buffer statement =
+        buffer_piece(&b->statements, i * b->plan.statement_bytes, b->plan.statement_bytes);
+    struct buffer workspace = front_workspace(b);
+    struct image_values values = values_of(b, i);
+
+    return k->backend->image_assign(b->front, t, &k->assign, &values, &k->program, &k->programs, &statement,
+                                    &workspace);
+}
+
+static cuzk_status evaluate(struct batch *b, struct task *t, unsigned i, bool check)
+{
+    const struct key_split *k = b->plan.split;
+    const struct image_values values = values_of(b, i);
+    struct buffer va = vector_a(b, i), vb = vector_b(b),
+                  bad = buffer_piece(&b->block, b->plan.bad_at + i * BATCH_BAD_BYTES, BATCH_BAD_BYTES);
+
+    return k->backend->image_eval(b->front, t, &k->residence.image, &va, &vb, &k->resident->tables, &values,
+                                  check ? &bad : NULL);
+}
+
+static cuzk_status evaluate_once(struct batch *b, struct task *t, unsigned i)
+{
+    return evaluate(b, t, i, b->plan.check_rows);
+}
+
+static cuzk_status divide(struct batch *b, struct task *t, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+    struct buffer va = vector_a(b, i), vb = vector_b(b), workspace = front_workspace(b);
+
+    return h_poly(t, &b->plan.quotient, k->key, k->backend, b->front, &va, &va, &vb, &workspace);
+}
+
+static cuzk_status enqueue_front(struct batch *b, struct task *t, unsigned i)
+{
+    static cuzk_status (*const steps[])(struct batch *, struct task *, unsigned) = { make_witness,
+                                                                                     evaluate_once, divide };
+
+    for (enum batch_stage s = BATCH_WITNESS; s <= BATCH_QUOTIENT; s++) {
+        struct batch_span *const span = stage_span(b, i, s);
+        TRY(mark(b, t, b->front, span, false));
+        TRY(steps[s](b, t, i));
+        TRY(mark(b, t, b->front, span, true));
+    }
+    return CUZK_OK;
+}
+
+/* -- the back: sums ---------------------------------------------------------------------------------------------------- */
+
+/* Room for one more result. */
+static cuzk_status fly(struct batch *b, struct task *t)
+{
+    if (b->flying == IN_FLIGHT) {
+        TRY(backend_of(b)->stream_sync(b->back, t));
+        b->flying = 0;
+    }
+    b->flying++;
+    return CUZK_OK;
+}
+
+static cuzk_status sum_h(struct batch *b, struct task *t, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+    struct batch_span *const span = stage_span(b, i, BATCH_SUM_H);
+    struct buffer scalars = vector_a(b, i), workspace = back_workspace(b);
+
+    TRY(fly(b, t));
+    TRY(mark(b, t, b->back, span, false));
+    TRY(k->backend->msm(b->back, t, &b->plan.h, &b->h[i], &k->resident->points[QUERY_H], 0, &scalars, 0, NULL,
+                        &workspace));
+    return mark(b, t, b->back, span, true);
+}
+
+/* The bits of a query's variables, of `count` partitions from first on.  Out: where they lie, and how far from each other. */
+static cuzk_status gather_bits(struct batch *b, struct task *t, enum groth16_query q, unsigned first,
+                               unsigned count, struct buffer *bitmaps, size_t *stride)
+{
+    const struct key_split *k = b->plan.split;
+    const size_t each = bitmap_bytes(k->row[q].count);
+    const uint32_t inputs = image_circuit(k->program.image)->input_count;
+
+    *bitmaps = buffer_piece(&b->block, first * b->plan.bits_stride, count * b->plan.bits_stride);
+    *stride = b->plan.bits_stride;
+    if (k->rows[q].gather == NULL) return CUZK_OK;
+    const struct buffer bits = *bitmaps;
+    *bitmaps = buffer_piece(&b->block, b->plan.back_at, count * each);
+    *stride = each;
+    if (q == QUERY_B2) return CUZK_OK; /* of the same variables as B1, which came before */
+    return k->backend->gather_bits(b->back, t, bitmaps, &bits, 0, b->plan.bits_stride, count,
+                                   &k->resident->gather[q], k->row[q].count, inputs);
+}
+
+static cuzk_status sweep_bits(struct batch *b, struct task *t, enum groth16_query q, unsigned first,
+                              unsigned count)
+{
+    const struct key_split *k = b->plan.split;
+    const enum group_id g = k->rows[q].group;
+    struct buffer workspace = back_workspace(b), bitmaps;
+    struct bit_sum_plan plan;
+    size_t stride;
+
+    TRY(gather_bits(b, t, q, first, count, &bitmaps, &stride));
+    TRY(k->backend->bit_sum_plan(&plan, t, k->device, k->key->curve, g, k->row[q].count, count));
+    plan.bitmap_bytes = stride;
+    TRY(fly(b, t));
+    return k->backend->bit_sum(b->back, t, &plan, &b->ones[q][first], &k->resident->points[q],
+                               k->row[q].skip * k->key->curve->group[g]->aff_bytes, &bitmaps, 0, &workspace);
+}
+
+static cuzk_status sum_numbers(struct batch *b, struct task *t, enum groth16_query q, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+    const struct buffer values =
+        buffer_piece(&b->block, b->plan.values_at + i * b->plan.values_stride, b->plan.values_stride);
+    struct buffer workspace = back_workspace(b);
+
+    TRY(fly(b, t));
+    return k->backend->msm(b->back, t, &b->plan.wide[q], &b->wide[q][i], &k->row[q].points, 0, &values, 0,
+                           &k->row[q].numbers, &workspace);
+}
+
+/* Every query over the witness, of the partitions whose sums H are enqueued and that no sweep has served. */
+static cuzk_status sweep(struct batch *b, struct task *t, unsigned end)
+{
+    const unsigned first = b->swept;
+    struct batch_span *const spans = b->times != NULL ? b->times->sweep[b->times->sweeps++] : NULL;
+
+    for (enum groth16_query q = 0; q < QUERY_H; q++) {
+        struct batch_span *const span = spans != NULL ? &spans[q] : NULL;
+        TRY(task_poll(t));
+        TRY(mark(b, t, b->back, span, false));
+        TRY(sweep_bits(b, t, q, first, end - first));
+        for (unsigned i = first; i < end; i++) TRY(sum_numbers(b, t, q, i));
+        TRY(mark(b, t, b->back, span, true));
+    }
+    b->swept = end;
+    return CUZK_OK;
+}
+
+/* -- both -------------------------------------------------------------------------------------------------------------- */
+
+/* What the back does for partition i.  The front may have i's slot again when its sum H has been made, and need not wait for a sweep;
+ * unless these share their bytes. */
+static cuzk_status enqueue_back(struct batch *b, struct task *t, unsigned i, bool last)
+{
+    const struct backend *be = backend_of(b);
+    const bool sweeps = last || i + 1 - b->swept == b->plan.sweep;
+
+    TRY(sum_h(b, t, i));
+    if (b->plan.slots > 1) TRY(be->stream_wait(b->front, t, b->back));
+    if (sweeps) TRY(sweep(b, t, i + 1));
+    return b->plan.slots > 1 ? CUZK_OK : be->stream_wait(b->front, t, b->back);
+}
+
+/* Partition i, whose statement is there; with two slots the sums of the one before it. */
+static cuzk_status enqueue(struct batch *b, struct task *t, unsigned i)
+{
+    const unsigned behind = b->plan.slots - 1; /* partitions that back is behind */
+
+    if (behind != 0 && i > 0) TRY(backend_of(b)->stream_wait(b->back, t, b->front));
+    TRY(enqueue_front(b, t, i));
+    if (behind == 0) TRY(backend_of(b)->stream_wait(b->back, t, b->front));
+    if (behind == 0) return enqueue_back(b, t, i, false);
+    return i > 0 ? enqueue_back(b, t, i - 1, false) : CUZK_OK;
+}
+
+static cuzk_status enqueue_rest(struct batch *b, struct task *t)
+{
+    if (b->plan.slots > 1) {
+        TRY(backend_of(b)->stream_wait(b->back, t, b->front));
+        return enqueue_back(b, t, b->count - 1, true);
+    }
+    return b->swept < b->count ? sweep(b, t, b->count) : CUZK_OK;
+}
+
+/* -- statements -------------------------------------------------------------------------------------------------------- */
+
+/* A task for one partition's own errors. */
+static void item_task(struct task *out, const struct task *t)
+{
+    *out = *t;
+    memset(&out->error, 0, sizeof out->error);
+    out->later_error_dropped = false;
+}
+
+static void item_failed(struct batch_item *item, struct task *own)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "partition %u", item->number);
+    task_fail_place(own, NULL, ERROR_NO_OFFSET, name, NULL);
+    item->error = own->error;
+    memset(&item->proof, 0, sizeof item->proof);
+}
+
+/* Whether the whole batch ends with this error of a partition's. */
+static bool ends_all(cuzk_status status) { return status == CUZK_CANCELLED || status == CUZK_DEADLINE; }
+
+/* The statement of an item into the place of partition b->count.  *right: it is one. */
+static cuzk_status take_statement(struct batch *b, struct task *t, struct batch_item *item, bool *right)
+{
+    uint8_t *const to = b->statements.data + b->count * b->plan.statement_bytes;
+    struct task own;
+
+    item_task(&own, t);
+    cuzk_status status = item->state(item->context, &own, item->number, to);
+    if (status == CUZK_OK) status = key_split_check(b->plan.split, &own, to);
+    *right = status == CUZK_OK;
+    if (status == CUZK_OK) return CUZK_OK;
+    if (ends_all(status)) {
+        t->error = own.error;
+        return status;
+    }
+    item_failed(item, &own);
+    return CUZK_OK;
+}
+
+static cuzk_status enqueue_all(struct batch *b, struct task *t)
+{
+    bool right;
+
+    for (unsigned k = 0; k < b->item_count; k++) {
+        TRY(task_poll(t));
+        task_progress(t, "partitions", k, b->item_count);
+        TRY(take_statement(b, t, &b->items[k], &right));
+        if (!right) continue;
+        b->item_of[b->count] = k;
+        TRY(enqueue(b, t, b->count));
+        b->count++;
+    }
+    return b->count != 0 ? enqueue_rest(b, t) : CUZK_OK;
+}
+
+/* -- beginning and ending ---------------------------------------------------------------------------------------------- */
+
+cuzk_status prove_batch_open(struct batch **out, struct task *t, const struct batch_plan *plan)
+{
+    struct batch *b = calloc(1, sizeof *b);
+    cuzk_status status;
+
+    *out = NULL;
+    if (b == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a batch");
+    b->plan = *plan;
+    TRY_GOTO(out, backend_of(b)->stream_open(&b->front, t, plan->split->device));
+    TRY_GOTO(out, backend_of(b)->stream_open(&b->back, t, plan->split->device));
+    *out = b;
+out:
+    if (status != CUZK_OK) prove_batch_close(b);
+    return status;
+}
+
+/* Nothing is under way after this, and nothing of the witnesses is left. */
+static void finish(struct batch *b)
+{
+    const struct backend *be = backend_of(b);
+
+    if (!b->begun) return;
+    backend_settle(be, b->front);
+    backend_settle(be, b->back);
+    be->buffer_give(&b->block);
+    be->buffer_give(&b->statements);
+    wipe(b->h, sizeof b->h);
+    wipe(b->ones, sizeof b->ones);
+    wipe(b->wide, sizeof b->wide);
+    wipe(b->sums, sizeof b->sums);
+    b->items = NULL;
+    b->times = NULL;
+    b->item_count = b->count = b->swept = b->flying = 0;
+    b->begun = b->waited = false;
+}
+
+void prove_batch_close(struct batch *b)
+{
+    if (b == NULL) return;
+    finish(b);
+    if (b->front != NULL) backend_of(b)->stream_close(b->front);
+    if (b->back != NULL) backend_of(b)->stream_close(b->back);
+    free(b);
+}
+
+cuzk_status prove_batch_begin(struct batch *b, struct task *t, struct batch_item *items, unsigned count,
+                              struct batch_times *times)
+{
+    const struct batch_plan *p = &b->plan;
+    const struct backend *be = backend_of(b);
+    cuzk_status status;
+
+    if (count == 0 || count > p->partitions)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u partitions; the batch was planned for %u", count,
+                    p->partitions);
+    if (b->begun || p->split->resident == NULL)
+        return FAIL(t, CUZK_INTERNAL,
+                    b->begun ? "a batch within a batch" : "a batch on a key that is not on the device");
+    for (unsigned k = 0; k < count; k++) memset(&items[k].error, 0, sizeof items[k].error);
+    b->begun = true;
+    b->items = items;
+    b->item_count = count;
+    b->times = times;
+    if (times != NULL) memset(times, 0, sizeof *times);
+    TRY_GOTO(out, be->buffer_take(&b->block, t, p->split->device, MEM_DEVICE, p->block_bytes, BUFFER_SECRET));
+    TRY_GOTO(out, be->buffer_take(&b->statements, t, p->split->device, MEM_PINNED, count * p->statement_bytes,
+                                  BUFFER_SECRET));
+    TRY_GOTO(out, enqueue_all(b, t));
+out:
+    if (status != CUZK_OK) finish(b);
+    return status;
+}
+
+/* -- waiting ----------------------------------------------------------------------------------------------------------- */
+
+static void join_sums(struct batch *b, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+
+    for (enum groth16_query q = 0; q < QUERY_H; q++)
+        k->key->curve->group[k->rows[q].group]->jac_add(&b->sums[i][q], &b->ones[q][i], &b->wide[q][i]);
+    b->sums[i][QUERY_H] = b->h[i];
+}
+
+cuzk_status prove_batch_wait(struct batch *b, struct task *t)
+{
+    const struct backend *be = backend_of(b);
+    cuzk_status status;
+
+    if (!b->begun) return FAIL(t, CUZK_INTERNAL, "there is no batch to wait for");
+    if (b->waited) return CUZK_OK;
+    if (b->plan.check_rows && b->count != 0)
+        TRY_GOTO(out,
+                 be->download(b->front, t, b->bad, &b->block, b->plan.bad_at, b->count * sizeof *b->bad));
+    TRY_GOTO(out, be->stream_sync(b->front, t));
+    TRY_GOTO(out, be->stream_sync(b->back, t));
+    b->waited = true;
+    for (unsigned i = 0; i < b->count; i++) join_sums(b, i);
+out:
+    if (status != CUZK_OK) finish(b);
+    return status;
+}
+
+const struct g_jac *prove_batch_sums(const struct batch *b, unsigned index)
+{
+    for (unsigned i = 0; b->waited && i < b->count; i++)
+        if (b->item_of[i] == index) return b->sums[i];
+    return NULL;
+}
+
+/* -- proofs ------------------------------------------------------------------------------------------------------------ */
+
+/* Whether the witness's inputs are those that the verifier has. */
+static cuzk_status compare_inputs(struct batch *b, struct task *t, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+    const struct batch_item *item = &b->items[b->item_of[i]];
+    const struct image_values values = values_of(b, i);
+    const size_t bytes = values.inputs.bytes;
+    struct fr_int *own = malloc(bytes);
+    cuzk_status status;
+
+    if (own == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for public inputs");
+    TRY_GOTO(out, k->backend->download(b->front, t, own, &values.inputs, 0, bytes));
+    TRY_GOTO(out, k->backend->stream_sync(b->front, t));
+    for (uint64_t n = 0; n < k->key->public_count; n++)
+        if (memcmp(&own[n + 1], &item->inputs[n], sizeof *own) != 0) {
+            status =
+                FAIL(t, CUZK_MISMATCH,
+                     "public input %llu of the statement is not the one that the proof is verified against",
+                     (unsigned long long)n);
+            break;
+        }
+out:
+    free(own);
+    return status;
+}
+
+/* The rows of a partition: from its evaluation if they were checked there, or evaluated again. */
+static cuzk_status check_rows(struct batch *b, struct task *t, unsigned i)
+{
+    const struct key_split *k = b->plan.split;
+
+    if (!b->plan.check_rows) {
+        TRY(evaluate(b, t, i, true));
+        TRY(k->backend->download(b->front, t, b->bad[i], &b->block, b->plan.bad_at + i * BATCH_BAD_BYTES,
+                                 sizeof *b->bad));
+        TRY(k->backend->stream_sync(b->front, t));
+    }
+    if (b->bad[i][0] == UINT64_MAX) return CUZK_OK;
+    return FAIL(t, CUZK_UNSATISFIED, "row %llu of circuit %s does not hold", (unsigned long long)b->bad[i][0],
+                k->program.image->name);
+}
+
+static cuzk_status explain(struct batch *b, struct task *t, unsigned i)
+{
+    TRY(compare_inputs(b, t, i));
+    TRY(check_rows(b, t, i));
+    const cuzk_status status = FAIL(t, CUZK_KEY_INVALID,
+                                    "the witness satisfies every constraint of %s, yet the proof does not "
+                                    "verify: the key is damaged or of "
+                                    "another circuit",
+                                    b->plan.split->program.image->name);
+    task_fail_place(t, b->plan.split->key->file.path, ERROR_NO_OFFSET, NULL,
+                    "check the key, or fetch it again");
+    return status;
+}
+
+struct proving {
+    struct batch *batch;
+    const struct groth16_verifier *verifier;
+    cuzk_status verdict[BATCH_MOST];
+};
+
+/* Each partition's r and s are its own and are used once. */
+static cuzk_status prove_some(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    struct proving *p = context;
+    const struct groth16_key *key = p->batch->plan.split->key;
+
+    for (uint64_t i = begin; i < end; i++) {
+        struct batch_item *item = &p->batch->items[p->batch->item_of[i]];
+        struct groth16_blinding blinding;
+        struct task quiet; /* the verifier's words say less than explain's */
+        const cuzk_status status = assemble_draw(t, &blinding, key->curve);
+        if (status == CUZK_OK) assemble(&item->proof, key, p->batch->sums[i], &blinding);
+        wipe(&blinding, sizeof blinding);
+        if (status != CUZK_OK) return status;
+        task_init(&quiet);
+        p->verdict[i] = groth16_verify(&quiet, p->verifier, &item->proof, item->inputs, key->public_count,
+                                       GROTH16_POINTS_UNCHECKED);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status judge(struct batch *b, struct task *t, unsigned i, cuzk_status verdict)
+{
+    struct batch_item *item = &b->items[b->item_of[i]];
+    struct task own;
+
+    if (verdict == CUZK_OK) return CUZK_OK;
+    item_task(&own, t);
+    const cuzk_status status =
+        verdict == CUZK_PROOF_INVALID
+            ? explain(b, &own, i)
+            : FAIL(&own, verdict, "the proof could not be verified: a public input is no number");
+    if (ends_all(status)) {
+        t->error = own.error;
+        return status;
+    }
+    item_failed(item, &own);
+    return CUZK_OK;
+}
+
+cuzk_status prove_batch_end(struct batch *b, struct task *t, const struct groth16_verifier *verifier)
+{
+    struct proving p = { .batch = b, .verifier = verifier };
+    struct batch_item *const items = b->items;
+    const unsigned count = b->item_count;
+    cuzk_status status;
+
+    TRY_GOTO(out, prove_batch_wait(b, t));
+    TRY_GOTO(out, chunks_run(t, NULL, b->count, 1, prove_some, &p));
+    for (unsigned i = 0; i < b->count; i++) TRY_GOTO(out, judge(b, t, i, p.verdict[i]));
+out:
+    for (unsigned k = 0; status != CUZK_OK && k < count; k++)
+        memset(&items[k].proof, 0, sizeof items[k].proof);
+    finish(b);
+    return status;
+}
