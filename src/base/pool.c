@@ -5,9 +5,9 @@
  * loop always has a thread that works on it, whatever the others do: no deadlock, and none even if every worker is busy. */
 #include "base/pool.h"
 #include "base/cgroup.h"
+#include "base/thread.h"
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -153,24 +153,14 @@ cuzk_status pool_create(struct pool **out, struct task *t, unsigned width)
     pthread_cond_init(&pool->work, NULL);
     pthread_cond_init(&pool->left, NULL);
 
-    /* Signals belong to the threads of the program, not to ours; but those that a fault raises must reach a crash handler. */
-    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF };
-    sigset_t blocked, before;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < ARRAY_COUNT(faults); i++) sigdelset(&blocked, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int why = 0;
     while (why == 0 && pool->started + 1 < width) {
         struct worker *w = &pool->workers[pool->started];
         w->pool = pool;
         w->id = pool->started + 1;
-        why = pthread_create(&w->thread, NULL, worker_main, w);
-        if (why == 0) {
-            pool->started++;
-            pthread_setname_np(w->thread, "cuzk-pool");
-        }
+        why = thread_start(&w->thread, "cuzk-pool", worker_main, w);
+        if (why == 0) pool->started++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (why != 0) {
         FAIL(t, CUZK_NO_MEMORY, "thread %u of %u could not be started: %s", pool->started + 2, width,
              strerror(why));

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "engine/engine_inside.h"
 #include "engine/payload_file.h"
 #include <stdio.h>
@@ -270,7 +271,7 @@ static cuzk_status preload_at_start(struct engine *e, struct task *t)
 
 static cuzk_status start_thread(struct engine *e, struct task *t)
 {
-    const int why = pthread_create(&e->thread, NULL, engine_main, e);
+    const int why = thread_start(&e->thread, "cuzk-engine", engine_main, e);
 
     if (why != 0) return FAIL(t, CUZK_NO_MEMORY, "a thread cannot be started: %s", strerror(why));
     e->thread_runs = true;

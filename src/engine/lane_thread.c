@@ -4,20 +4,15 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "engine/lane_test.h"
 #include "engine/payload_file.h"
-#include <signal.h>
 #include <stdlib.h>
 
-/* Signals belong to whoever has the process: none is taken here. */
-static cuzk_status start(struct task *t, pthread_t *thread, void *(*run)(void *), void *context)
+static cuzk_status start(struct task *t, pthread_t *thread, const char *name, void *(*run)(void *),
+                         void *context)
 {
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int why = pthread_create(thread, NULL, run, context);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    const int why = thread_start(thread, name, run, context);
     if (why == 0) return CUZK_OK;
     FAIL(t, CUZK_NO_MEMORY, "a thread cannot be started: %s", strerror(why));
     task_fail_errno(t, why);
@@ -147,7 +142,7 @@ cuzk_status lane_thread_start(struct lane_thread *l, struct task *t)
 {
     atomic_init(&l->cancel, false);
     TRY(mailbox_init(&l->orders, t));
-    const cuzk_status status = start(t, &l->thread, lane_main, l);
+    const cuzk_status status = start(t, &l->thread, "cuzk-lane", lane_main, l);
     l->running = status == CUZK_OK;
     if (!l->running) mailbox_fini(&l->orders);
     return status;
@@ -199,7 +194,8 @@ static void load(const struct loader *l, struct key_order *o)
     e->kind = EVENT_KEY_LOADED;
     cuzk_status status = c->kind->load(&t, &e->loaded, &e->bytes, c);
     /* A device has its copy from the first proof there on; its room is the key's from now on. */
-    for (size_t i = 0; i < l->device_count; i++) e->bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE + i];
+    for (size_t i = 0; i < l->device_count; i++)
+        e->bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE + i];
     const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, &c->key_bytes) : -1;
     if (k >= 0) { /* the file has changed since it was measured */
         c->kind->unload(e->loaded);
@@ -242,7 +238,7 @@ cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engin
     if (l->of_key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the loader's orders");
     cuzk_status status = mailbox_init(&l->orders, t);
     if (status == CUZK_OK) {
-        status = start(t, &l->thread, loader_main, l);
+        status = start(t, &l->thread, "cuzk-loader", loader_main, l);
         if (status != CUZK_OK) mailbox_fini(&l->orders);
     }
     l->running = status == CUZK_OK;

@@ -6,6 +6,7 @@
  * surplus, so that their calls can be answered; what comes above that is closed at once. */
 #include "wire/listener.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -273,7 +274,7 @@ static void *listen_thread(void *context)
 
 cuzk_status listener_start(struct listener *l, struct task *t)
 {
-    const int error = pthread_create(&l->thread, NULL, listen_thread, l);
+    const int error = thread_start(&l->thread, "cuzk-listen", listen_thread, l);
     if (error) return FAIL(t, CUZK_NO_MEMORY, "cannot start the listener's thread: %s", strerror(error));
     l->running = true;
     return CUZK_OK;
