@@ -87,11 +87,14 @@ typedef struct cuzk_context_options {
     uint64_t
         memory_bytes; /* cpu: most that one proof may take, 0: what the machine or its cgroup has.  cuda: of the card's
                             * memory, taken at once for all keys and proofs; 0: all that is free but one GiB */
+    unsigned lanes; /* 1 .. 12: proofs under way at once in the device's memory; calls beyond that, and calls for which there is no room
+                     * yet, wait, first come first served.  0: cuda: 3; cpu: no call waits for another */
 } cuzk_context_options;
-#define CUZK_CONTEXT_OPTIONS_INIT                   \
-    {                                               \
-        sizeof(cuzk_context_options), 0, NULL, 0, 0 \
+#define CUZK_CONTEXT_OPTIONS_INIT                      \
+    {                                                  \
+        sizeof(cuzk_context_options), 0, NULL, 0, 0, 0 \
     }
+#define CUZK_LANES_MOST 12
 
 CUZK_CHECKED cuzk_status cuzk_context_create(cuzk_context **out, const cuzk_context_options *options,
                                              cuzk_error *error);
@@ -110,6 +113,21 @@ typedef struct cuzk_device_info {
         sizeof(cuzk_device_info), "", "", "", 0, 0 \
     }
 CUZK_API void cuzk_context_device(const cuzk_context *context, cuzk_device_info *out);
+
+typedef struct cuzk_lanes_info {
+    size_t size;
+    unsigned lanes, computing;     /* proofs under way at once; of these, how many compute at once.  0: no call waits for another */
+    uint64_t proofs, failed;       /* since the context was made */
+    uint64_t staged_late;          /* of the proofs: not before their turn, since there was no room ("prestage_setup=skip_vram") */
+    uint64_t peak_bytes;           /* of the device's memory that proofs took at once */
+    uint64_t stream_bytes;         /* of it that is always taken, for what computes */
+} cuzk_lanes_info;
+#define CUZK_LANES_INFO_INIT                            \
+    {                                                   \
+        sizeof(cuzk_lanes_info), 0, 0, 0, 0, 0, 0, 0    \
+    }
+/** Zeros before the context's first proof. */
+CUZK_API void cuzk_context_lanes(cuzk_context *context, cuzk_lanes_info *out);
 
 /** What this build has code for on a backend: "sm_80 sm_90"; NULL: the build has no such backend. */
 CUZK_API const char *cuzk_backend_targets(const char *backend);
@@ -231,7 +249,7 @@ CUZK_API void cuzk_witness_close(cuzk_witness *witness);
  * Out     publics  may be NULL
  * Errors  CUZK_UNSATISFIED (the first row if the constraints are at hand), CUZK_MISMATCH (a witness of another circuit),
  *         CUZK_MALFORMED (a value >= r), CUZK_NO_MEMORY, CUZK_TOO_LARGE, CUZK_CANCELLED, CUZK_DEADLINE.
- * Thread  any; calls on one key run at the same time and share the context's workers. */
+ * Thread  any; calls on one key run at the same time and share the context's workers, in as many lanes as it has. */
 CUZK_CHECKED cuzk_status cuzk_prove(cuzk_proof **out, cuzk_publics **publics, cuzk_context *context,
                                     const cuzk_key *key, const cuzk_witness *witness, const cuzk_watch *watch,
                                     cuzk_error *error);
@@ -240,10 +258,12 @@ typedef struct cuzk_timings {
     size_t size;
     double witness_ms, eval_ms, quotient_ms, msm_ms[5], assemble_ms, verify_ms,
         total_ms; /* msm: A, B1, B2, L, H */
+    double wait_ms;  /* of witness_ms: for the device's memory, and for the turn to compute */
+    int staged_late; /* 1: in its turn, not before it, since there was no room */
 } cuzk_timings;
-#define CUZK_TIMINGS_INIT                                         \
-    {                                                             \
-        sizeof(cuzk_timings), 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0 \
+#define CUZK_TIMINGS_INIT                                               \
+    {                                                                   \
+        sizeof(cuzk_timings), 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 \
     }
 CUZK_API void cuzk_proof_timings(const cuzk_proof *proof,
                                  cuzk_timings *out); /* zeros for a proof that was not made here */

@@ -26,6 +26,14 @@ CUZK_CHECKED cuzk_status cuzk_bench_operations(cuzk_context *context, const char
                                                void (*row)(void *row_context, const cuzk_bench_row *row),
                                                void *row_context, const cuzk_watch *watch, cuzk_error *error);
 
+#define CUZK_BENCH_CIRCUIT_LOG2_MOST 24
+
+/** Writes a circuit that fills a domain of 2^log2 rows (each a square of a full-size value), and a witness of it: to make a development
+ * key from and to time proofs.
+ * In      curve  "bn254" or "bls12_381";  log2  3 .. CUZK_BENCH_CIRCUIT_LOG2_MOST */
+CUZK_CHECKED cuzk_status cuzk_bench_circuit(const char *curve, unsigned log2, const char *r1cs_path,
+                                            const char *wtns_path, cuzk_error *error);
+
 /* -- the interlock bench: what it costs to share one GPU between lanes ------------------------------------------------- */
 
 typedef struct cuzk_interlock_options {

@@ -7,14 +7,22 @@
 #include "base/pool.h"
 #include "cuzk/cuzk.h"
 #include "groth16/key.h"
+#include "groth16/prove_lanes.h"
 #include "groth16/verify.h"
+#include <pthread.h>
 
 struct cuzk_context {
     const struct backend *backend;
     struct device *device;
     struct pool *pool;
     uint64_t memory_bytes; /* most that one proof may take */
+    unsigned lane_count;   /* 0: none */
+    pthread_mutex_t lock;  /* of lanes */
+    struct lanes *lanes;   /* NULL before the first proof */
 };
+
+/** The lanes that proofs of the context go through, made by the first; *out NULL where it has none. */
+cuzk_status api_lanes(struct lanes **out, struct task *t, cuzk_context *context) MUST_CHECK;
 
 struct cuzk_key {
     struct groth16_key *key;

@@ -21,7 +21,10 @@ static cuzk_status create(struct api_call *call, cuzk_context *context, const cu
     struct device_options device = { 0 };
     struct device_info info;
 
+    if (o->lanes > LANES_MOST_AT_ONCE)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u lanes; %d are the most", o->lanes, LANES_MOST_AT_ONCE);
     TRY(find_backend(&context->backend, t, name));
+    context->lane_count = o->lanes == 0 && !context->backend->reads_host_memory ? LANES_DEFAULT : o->lanes;
     TRY(pool_create(&context->pool, t, o->threads));
     t->pool = context->pool; /* the device borrows these threads: every call comes with them */
     device.index = o->device_index;
@@ -46,6 +49,7 @@ cuzk_status cuzk_context_create(cuzk_context **out, const cuzk_context_options *
     cuzk_status status = api_new(&call, &handle, sizeof *context);
     if (status != CUZK_OK) return api_end(&call, status, error);
     context = handle;
+    (void)pthread_mutex_init(&context->lock, NULL);
     status = create(&call, context, &own);
     if (status == CUZK_OK)
         *out = context;
@@ -57,6 +61,8 @@ cuzk_status cuzk_context_create(cuzk_context **out, const cuzk_context_options *
 void cuzk_context_destroy(cuzk_context *context)
 {
     if (context == NULL) return;
+    lanes_destroy(context->lanes);
+    pthread_mutex_destroy(&context->lock);
     if (context->device != NULL) context->backend->close(context->device);
     pool_destroy(context->pool);
     free(context);
@@ -80,6 +86,49 @@ void cuzk_context_device(const cuzk_context *context, cuzk_device_info *out)
     context->backend->info(context->device, &info);
     describe(&own, &info);
     own.threads = pool_width(context->pool);
+    api_copy_out(out, &own, sizeof own);
+}
+
+_Static_assert(CUZK_LANES_MOST == LANES_MOST_AT_ONCE, "what the header says");
+
+cuzk_status api_lanes(struct lanes **out, struct task *t, cuzk_context *context)
+{
+    const struct lanes_options o = {
+        .lanes = context->lane_count,
+        .memory_bytes =
+            context->backend->reads_host_memory ? context->memory_bytes : 0, /* else the arena is the limit */
+    };
+    cuzk_status status = CUZK_OK;
+
+    *out = NULL;
+    if (o.lanes == 0) return CUZK_OK;
+    pthread_mutex_lock(&context->lock);
+    if (context->lanes == NULL)
+        status = lanes_create(&context->lanes, t, context->backend, context->device, &o);
+    *out = context->lanes;
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
+void cuzk_context_lanes(cuzk_context *context, cuzk_lanes_info *out)
+{
+    cuzk_lanes_info own = CUZK_LANES_INFO_INIT;
+    struct lanes_report report;
+
+    if (context == NULL) return;
+    pthread_mutex_lock(&context->lock);
+    struct lanes *const lanes = context->lanes;
+    pthread_mutex_unlock(&context->lock);
+    if (lanes != NULL) {
+        lanes_report(lanes, &report);
+        own.lanes = context->lane_count;
+        own.computing = lanes_computing(lanes);
+        own.proofs = report.proofs;
+        own.failed = report.failed;
+        own.staged_late = report.skipped;
+        own.peak_bytes = report.peak_bytes;
+        own.stream_bytes = lanes_stream_bytes(lanes);
+    }
     api_copy_out(out, &own, sizeof own);
 }
 

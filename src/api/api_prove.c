@@ -133,16 +133,20 @@ static void report_timings(cuzk_timings *out, const struct groth16_timings *t, d
     out->assemble_ms = t->assemble_ms;
     out->verify_ms = t->verify_ms;
     out->total_ms = total_ms;
+    out->wait_ms = t->wait_ms;
+    out->staged_late = t->staged_late;
 }
 
 static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics **publics,
-                         const cuzk_context *context, const cuzk_key *key, const struct witness *w)
+                         cuzk_context *context, const cuzk_key *key, const struct witness *w)
 {
     struct groth16_timings timings = { 0 };
     struct groth16_plan plan;
+    struct lanes *lanes;
     const uint64_t start_ns = clock_now_ns();
 
-    TRY(groth16_prove_plan(&plan, &call->task, key->key, context->backend, context->device));
+    TRY(api_lanes(&lanes, &call->task, context));
+    TRY(groth16_prove_plan_on(&plan, &call->task, key->key, context->backend, context->device, lanes));
     TRY(fits(call, context, key->key, &plan));
     TRY(groth16_prove_verified(&call->task, &proof->proof, key->key, &plan, &key->verifier, w, &timings));
     if (publics != NULL) TRY(make_publics(call, publics, w, key->key->public_count));

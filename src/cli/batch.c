@@ -155,7 +155,7 @@ static void *lane(void *argument)
 /* The calling thread is a lane too, so that there is one whatever happens. */
 static void run_lanes(struct batch *b)
 {
-    pthread_t thread[LANES_MOST];
+    pthread_t thread[CUZK_LANES_MOST];
     unsigned started = 0;
 
     b->index_next = 0;
@@ -226,6 +226,7 @@ int batch_run(const struct batch_options *o)
         exit_code = cli_fail_task(&t);
         goto out;
     }
+    cli.lanes = o->lanes;
     if (!cli_context(&b.context, &exit_code)) goto out;
     b.watch.timeout_ms = o->timeout_ms;
     b.watch.progress = NULL; /* one thread may report at a time */

@@ -4,8 +4,6 @@
 
 #include "cuzk/cuzk.h"
 
-enum { LANES_MOST = 16 };
-
 struct batch_options {
     const char *list_path;
     const char *r1cs_path; /* NULL: none */

@@ -210,6 +210,8 @@ bool cli_context(cuzk_context **out, int *exit_code)
         options.device_index = (unsigned)cli.device;
         if (cli.backend == NULL) options.backend = "cuda";
     }
+    /* One proof at a time takes a card's memory for one: a stream to compute holds some. */
+    options.lanes = cli.lanes == 0 && options.backend != NULL && strcmp(options.backend, "cuda") == 0 ? 1 : cli.lanes;
     if (cli.device_mib != 0) {
         if (options.backend == NULL || strcmp(options.backend, "cuda") != 0) {
             struct task t;

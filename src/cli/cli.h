@@ -15,6 +15,7 @@ struct cli {
     const char *key_mode; /* of --key-mode; NULL: not given */
     uint64_t device;      /* CLI_NO_DEVICE: none was named */
     uint64_t device_mib;  /* of --device-memory; 0: not given */
+    unsigned lanes;       /* of the context; 0: as it has by itself */
 };
 extern struct cli cli;
 #define CLI_NO_DEVICE UINT64_MAX
@@ -100,6 +101,7 @@ int cmd_devices(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_bench_prove(int argc, char **argv);
 int cmd_interlock(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_vkey(int argc, char **argv);

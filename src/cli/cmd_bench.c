@@ -10,6 +10,7 @@
 static const char help[] =
     "With KEY and WITNESS: opens the key once, proves --runs times (each proof verified) and prints the stages' medians.\n"
     "Without: times the operations of which proofs are made at 2^log2 random elements; every result is checked.\n"
+    "With the word prove: proofs a second over lanes, and memory; see 'cuzk bench prove --help'.\n"
     "With the word interlock: what sharing a card between lanes costs; see 'cuzk bench interlock --help'.\n"
     "Compare figures of one run only: machines share cores and change clocks.";
 
@@ -103,6 +104,7 @@ static int bench_proofs(const char *key_path, const char *witness_path, const ch
         return cli_fail_task(&t);
     }
 
+    if (at_once > 1) cli.lanes = at_once < CUZK_LANES_MOST ? at_once : CUZK_LANES_MOST;
     if (!cli_context(&context, &exit_code)) goto out;
     const uint64_t start = clock_now_ns();
     if (cuzk_key_open(&key, context, key_path, &key_options, &error) != CUZK_OK) goto failed;
@@ -190,6 +192,7 @@ static int bench_operations(const char *curve, unsigned log2, unsigned runs)
 int cmd_bench(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "interlock") == 0) return cmd_interlock(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "prove") == 0) return cmd_bench_prove(argc - 1, argv + 1);
     const char *key_path = NULL, *witness_path = NULL, *r1cs_path = NULL, *curve = "bn254";
     uint64_t runs = 5, log2 = 16, at_once = 1;
     const struct option_row options[] = {

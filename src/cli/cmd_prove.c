@@ -95,7 +95,7 @@ int cmd_prove(int argc, char **argv)
           "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 86400000, "N", "give up after N milliseconds" },
         { "--batch", OPTION_TEXT, &list_path, 0, 0, "LIST", "prove every line of LIST (- is standard input)" },
-        { "--lanes", OPTION_COUNT, &lanes, 1, LANES_MOST, "N", "proofs of a batch under way at once (default 3)" },
+        { "--lanes", OPTION_COUNT, &lanes, 1, CUZK_LANES_MOST, "N", "proofs of a batch under way at once (default 3)" },
         CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,

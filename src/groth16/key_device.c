@@ -188,17 +188,37 @@ static cuzk_status make(struct key_device **out, struct task *t, const struct gr
     return CUZK_OK;
 }
 
+/* Under the lock. */
+static struct key_device *find(const struct key_devices *d, const struct backend *backend,
+                               const struct device *device, const struct key_residence *what)
+{
+    struct key_device *k = d->first;
+
+    while (k != NULL && !(k->backend == backend && k->device == device && (k->has_points || !what->points)))
+        k = k->next;
+    return k;
+}
+
+bool key_device_is_there(const struct groth16_key *key, const struct backend *backend, struct device *device,
+                         const struct key_residence *what)
+{
+    struct key_devices *const d = key->devices;
+
+    pthread_mutex_lock(&d->lock);
+    const bool there = find(d, backend, device, what) != NULL;
+    pthread_mutex_unlock(&d->lock);
+    return there;
+}
+
 cuzk_status key_device_take(const struct key_device **out, struct task *t, const struct groth16_key *key,
                             const struct backend *backend, struct device *device, struct stream *stream,
                             const struct key_residence *what)
 {
     struct key_devices *const d = key->devices;
-    struct key_device *k;
     cuzk_status status = CUZK_OK;
 
     pthread_mutex_lock(&d->lock);
-    for (k = d->first; k != NULL; k = k->next)
-        if (k->backend == backend && k->device == device && (k->has_points || !what->points)) break;
+    struct key_device *k = find(d, backend, device, what);
     if (k == NULL) {
         status = make(&k, t, key, backend, device, stream, what);
         if (status == CUZK_OK) {

@@ -31,7 +31,12 @@ void key_devices_destroy(struct key_devices *d); /* NULL is legal */
 uint64_t key_device_bytes(const struct groth16_key *key, const struct backend *backend,
                           const struct key_residence *what);
 
+/** Whether that is there already: key_device_take will not upload it.  Thread  any; waits while a key is being uploaded. */
+bool key_device_is_there(const struct groth16_key *key, const struct backend *backend, struct device *device,
+                         const struct key_residence *what);
+
 /** The key on a device, uploaded now if it is not there yet.
+ * In      stream  to upload on; may be NULL where it is there
  * Out     *out is the key's, and whole: what stream does next, and any other stream, may read it
  * Errors  CUZK_NO_MEMORY: the device has not that much free now; those of the backend.  Nothing is held then.
  * Thread  any; who comes while the key is being uploaded waits for it.

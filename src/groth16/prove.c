@@ -7,13 +7,14 @@
  *   5 assembly     fresh r, s; the three points                                  assemble.c
  *
  * docs/maths.md has the formulas.  Nothing here depends on the curve, nor on where the work is done: prove_plan.c decides what it takes
- * and places what it reads. */
+ * and places what it reads; prove_lanes.c says when, where other proofs share the device. */
 #include "groth16/prove.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "groth16/chunks.h"
 #include "groth16/h_poly.h"
 #include "groth16/key_device.h"
+#include "groth16/prove_lanes.h"
 #include "groth16/prove_inside.h"
 #include <string.h>
 
@@ -141,39 +142,36 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
                                struct groth16_timings *timings)
 {
     const struct backend *be = plan->backend;
-    struct stream *stream = NULL;
     struct prove_operands ops;
     struct prove_workspace ws;
+    struct lane lane;
     cuzk_status status;
     uint64_t clock = clock_now_ns();
 
-    memset(&ws, 0, sizeof ws);
-    TRY_GOTO(out, check_witness(t, key, plan, w));
-    TRY_GOTO(out, prove_workspace_take(&ws, t, plan));
-    TRY_GOTO(out, key_device_stream_take(&stream, t, key, be, plan->device));
-    TRY_GOTO(out, prove_operands_take(&ops, t, key, plan, stream, w, &ws));
+    TRY(check_witness(t, key, plan, w));
+    TRY_GOTO(out, lane_enter(&lane, t, plan->lanes, be, plan->device, key));
+    TRY_GOTO(out, prove_stage(&ops, &ws, t, &lane, key, plan, w));
+    TRY_GOTO(out, lane_turn(&lane, t));
+    timings->wait_ms = lane.wait_ms;
+    timings->staged_late = lane.skipped;
     timings->witness_ms = lap(&clock);
 
-    TRY_GOTO(out, evaluate(t, key, plan, stream, w, &ops, &ws));
+    TRY_GOTO(out, evaluate(t, key, plan, lane.compute, w, &ops, &ws));
     timings->eval_ms = lap(&clock);
 
-    TRY_GOTO(out, h_poly(t, &plan->quotient, key, be, stream, &ws.a, &ws.a, &ws.b, &ws.values));
-    TRY_GOTO(out, be->stream_sync(stream, t));
+    TRY_GOTO(out, h_poly(t, &plan->quotient, key, be, lane.compute, &ws.a, &ws.a, &ws.b, &ws.values));
+    TRY_GOTO(out, be->stream_sync(lane.compute, t));
     timings->quotient_ms = lap(&clock);
 
     for (int q = 0; q < QUERY_COUNT; q++) {
         TRY_GOTO(out, task_poll(t));
         task_progress(t, "sums", (uint64_t)q, QUERY_COUNT);
-        TRY_GOTO(out, sum_row(t, &sums[q], key, plan, q, stream, &ops, &ws));
+        TRY_GOTO(out, sum_row(t, &sums[q], key, plan, q, lane.compute, &ops, &ws));
         timings->msm_ms[q] = lap(&clock);
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
 out:
-    if (stream != NULL && status == CUZK_OK)
-        key_device_stream_give(key, be, plan->device, stream);
-    else if (stream != NULL)
-        be->stream_close(stream); /* waits for what is under way in the block */
-    be->buffer_give(&ws.block);
+    lane_leave(&lane, status);
     return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "groth16/assemble.h"
 #include "groth16/key_device.h"
+#include "groth16/prove_lanes.h"
 #include "groth16/msm_set.h"
 
 /* What one proof on a key takes on a device; groth16_prove executes it as it stands.  One block holds, in this order,
@@ -12,6 +13,7 @@
 struct groth16_plan {
     const struct backend *backend;
     struct device *device;
+    struct lanes *lanes;            /* NULL: the proof waits for no other */
     bool on_image;                  /* the device evaluates the circuit's image: prove_image.c */
     struct key_residence residence; /* where the backend does not read host memory */
     struct eval_plan eval_a, eval_b;
@@ -35,16 +37,24 @@ struct groth16_plan {
 cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
                                const struct backend *backend, struct device *device) MUST_CHECK;
 
+/** The same for a proof that goes through lanes (of that device; NULL: none): it waits where other proofs hold what it needs. */
+cuzk_status groth16_prove_plan_on(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
+                                  const struct backend *backend, struct device *device,
+                                  struct lanes *lanes) MUST_CHECK;
+
 /* Where the time went. */
 struct groth16_timings {
-    double witness_ms, eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms;
+    double witness_ms; /* checked and staged, what it waited for others included */
+    double eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms;
+    double wait_ms;   /* of witness_ms: for memory, and for its turn to compute */
+    bool staged_late; /* in its turn, not before it: there was no room */
 };
 
 /** Proves with fresh r and s.  The proof is not verified here: groth16_prove_verified does both.
  * In      w  the values of all variables
  * Errors  CUZK_MISMATCH (curve or number of values), CUZK_MALFORMED (a value), CUZK_NO_MEMORY, CUZK_CANCELLED, CUZK_DEADLINE.
  * Thread  any; calls on one key and device may run at the same time.
- * Cost    plan->block_bytes of the device's memory, taken once and wiped; the key's first proof on a device that does not read host
+ * Cost    plan->block_bytes of the device's memory, taken once and wiped (with lanes: when it is there); the key's first proof on a device that does not read host
  *         memory takes plan->key_bytes too, which stay with the key. */
 cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
                           const struct groth16_plan *plan, const struct witness *w,

@@ -5,10 +5,11 @@
 #include "groth16/prove.h"
 
 struct key_device;
+struct lane;
 
 /* The pieces of the block that a plan describes. */
 struct prove_workspace {
-    struct buffer block, witness, a, b, values, points, sums;
+    struct buffer witness, a, b, values, points, sums;
 };
 
 /* What the operations read. */
@@ -17,13 +18,11 @@ struct prove_operands {
     struct buffer points[QUERY_COUNT], gather[QUERY_COUNT], witness; /* gather[q].data NULL: none */
 };
 
-cuzk_status prove_workspace_take(struct prove_workspace *ws, struct task *t,
-                                 const struct groth16_plan *p) MUST_CHECK;
-
-/** Key and witness where the device reads them: the key's first proof on a device uploads it. */
-cuzk_status prove_operands_take(struct prove_operands *out, struct task *t, const struct groth16_key *key,
-                                const struct groth16_plan *p, struct stream *stream, const struct witness *w,
-                                struct prove_workspace *ws) MUST_CHECK;
+/** Memory on the device, the key in it (its first proof uploads it) and the witness on its way there: before the proof's turn where there
+ * is room, else as soon as there is. */
+cuzk_status prove_stage(struct prove_operands *ops, struct prove_workspace *ws, struct task *t,
+                        struct lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
+                        const struct witness *w) MUST_CHECK;
 
 /* -- prove_image.c: circuits that are images, evaluated on the device -- */
 

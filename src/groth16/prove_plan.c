@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "groth16/h_poly.h"
 #include "groth16/key_device.h"
+#include "groth16/prove_lanes.h"
 #include "groth16/prove_inside.h"
 #include <string.h>
 
@@ -87,7 +88,8 @@ static cuzk_status plan_values(struct groth16_plan *out, struct task *t, const s
 static uint64_t needed_bytes(const struct groth16_plan *p, struct device_info *info)
 {
     p->backend->info(p->device, info);
-    return p->key_bytes + p->block_bytes + info->stream_bytes;
+    return p->key_bytes + p->block_bytes +
+           (p->lanes != NULL ? lanes_stream_bytes(p->lanes) : info->stream_bytes);
 }
 
 /* Whether one proof and its key fit into the device at all.  Host memory is the caller's to weigh. */
@@ -126,6 +128,12 @@ static cuzk_status plan_memory(struct groth16_plan *out, struct task *t, const s
 cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
                                const struct backend *backend, struct device *device)
 {
+    return groth16_prove_plan_on(out, t, key, backend, device, NULL);
+}
+
+cuzk_status groth16_prove_plan_on(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
+                                  const struct backend *backend, struct device *device, struct lanes *lanes)
+{
     if (!key->can_prove) {
         const cuzk_status status =
             FAIL(t, CUZK_INVALID_ARGUMENT, "bellman parameters do not hold the circuit's constraints");
@@ -136,6 +144,7 @@ cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const s
     memset(out, 0, sizeof *out);
     out->backend = backend;
     out->device = device;
+    out->lanes = lanes;
     msm_set_rows(out->rows, key);
     TRY(plan_values(out, t, key));
     out->residence.points = !backend->reads_host_memory;
@@ -150,39 +159,66 @@ cuzk_status groth16_prove_plan(struct groth16_plan *out, struct task *t, const s
 
 /* -- the block and the operands ---------------------------------------------------------------------------------------- */
 
-cuzk_status prove_workspace_take(struct prove_workspace *ws, struct task *t, const struct groth16_plan *p)
+static void cut_block(struct prove_workspace *ws, const struct buffer *block, const struct groth16_plan *p)
 {
     const size_t a = p->witness_bytes, b = a + p->vector_bytes, values = b + p->vector_bytes;
 
-    TRY(p->backend->buffer_take(&ws->block, t, p->device, MEM_DEVICE, p->block_bytes, BUFFER_SECRET));
-    ws->witness = buffer_piece(&ws->block, 0, p->witness_bytes);
-    ws->a = buffer_piece(&ws->block, a, p->vector_bytes);
-    ws->b = buffer_piece(&ws->block, b, p->vector_bytes);
-    ws->values = buffer_piece(&ws->block, values, p->values_workspace_bytes);
-    ws->points = buffer_piece(&ws->block, b, p->points_bytes);
-    ws->sums = buffer_piece(&ws->block, b + p->points_bytes, p->sums_workspace_bytes);
-    return CUZK_OK;
+    ws->witness = buffer_piece(block, 0, p->witness_bytes);
+    ws->a = buffer_piece(block, a, p->vector_bytes);
+    ws->b = buffer_piece(block, b, p->vector_bytes);
+    ws->values = buffer_piece(block, values, p->values_workspace_bytes);
+    ws->points = buffer_piece(block, b, p->points_bytes);
+    ws->sums = buffer_piece(block, b + p->points_bytes, p->sums_workspace_bytes);
 }
 
-cuzk_status prove_operands_take(struct prove_operands *out, struct task *t, const struct groth16_key *key,
-                                const struct groth16_plan *p, struct stream *stream, const struct witness *w,
-                                struct prove_workspace *ws)
+/* On the host all is read where it lies. */
+static void borrow_operands(struct prove_operands *out, const struct groth16_plan *p, const struct witness *w)
 {
-    memset(out, 0, sizeof *out);
+    for (int q = 0; q < QUERY_COUNT; q++) {
+        const struct msm_row *row = &p->rows[q];
+        out->points[q] = buffer_borrow(p->device, row->points);
+        if (row->gather == NULL) continue;
+        out->gather[q] = buffer_borrow(p->device, span_of(row->gather, row->count * sizeof *row->gather));
+    }
+    out->witness = buffer_borrow(p->device, w->values);
+}
+
+struct staging {
+    const struct groth16_key *key;
+    const struct groth16_plan *plan;
+    const struct key_device *resident;
+};
+
+/* A lane_taker.  The key's first proof computes where it uploads, so it does that in its turn; all others wait for it. */
+static cuzk_status take_memory(void *context, struct task *t, struct lane *lane)
+{
+    struct staging *const s = context;
+    const struct groth16_plan *const p = s->plan;
+
+    if (!p->backend->reads_host_memory) {
+        if (!key_device_is_there(s->key, p->backend, p->device, &p->residence)) TRY(lane_turn(lane, t));
+        TRY(key_device_take(&s->resident, t, s->key, p->backend, p->device, lane->compute, &p->residence));
+    }
+    return lane_block(lane, t, p->block_bytes);
+}
+
+cuzk_status prove_stage(struct prove_operands *ops, struct prove_workspace *ws, struct task *t,
+                        struct lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
+                        const struct witness *w)
+{
+    struct staging s = { key, p, NULL };
+
+    memset(ops, 0, sizeof *ops);
+    TRY(lane_lease(lane, t, take_memory, &s));
+    cut_block(ws, &lane->block, p);
     if (p->backend->reads_host_memory) {
-        for (int q = 0; q < QUERY_COUNT; q++) {
-            const struct msm_row *row = &p->rows[q];
-            out->points[q] = buffer_borrow(p->device, row->points);
-            if (row->gather == NULL) continue;
-            out->gather[q] = buffer_borrow(p->device, span_of(row->gather, row->count * sizeof *row->gather));
-        }
-        out->witness = buffer_borrow(p->device, w->values);
+        borrow_operands(ops, p, w);
         return CUZK_OK;
     }
-    TRY(key_device_take(&out->resident, t, key, p->backend, p->device, stream, &p->residence));
-    memcpy(out->points, out->resident->points, sizeof out->points);
-    memcpy(out->gather, out->resident->gather, sizeof out->gather);
-    out->witness = ws->witness;
+    ops->resident = s.resident;
+    memcpy(ops->points, s.resident->points, sizeof ops->points);
+    memcpy(ops->gather, s.resident->gather, sizeof ops->gather);
+    ops->witness = ws->witness;
     if (p->on_image) return CUZK_OK; /* the values are made there */
-    return p->backend->upload(stream, t, &ws->witness, 0, w->values.data, 32 * w->count);
+    return p->backend->upload(lane->copies, t, &ws->witness, 0, w->values.data, 32 * w->count);
 }

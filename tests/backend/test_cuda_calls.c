@@ -1,7 +1,6 @@
 /* What the CUDA backend must never call once it is warm: everything that acts on the whole device.
  *
- * The runtime is linked statically, so the linker replaces each symbol by a counting one (--wrap, see CMakeLists.txt).  A deliberate
- * violation of each kind proves that the counters count.  Then a thousand operations run on three streams. */
+ * A deliberate violation of each kind proves that the counters (support/cuda_calls.c) count.  Then a thousand operations run on three streams. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,60 +8,11 @@
 #include <cmocka.h>
 
 #include "backend/backend.h"
+#include "support/cuda_calls.h"
 #include "support/prng.h"
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>
-
-/* X(symbol, parameters, arguments) */
-#define FORBIDDEN(X)                                                                                                    \
-    X(cudaMalloc, (void **p, size_t n), (p, n))                                                                         \
-    X(cudaFree, (void *p), (p))                                                                                         \
-    X(cudaMallocAsync, (void **p, size_t n, cudaStream_t s), (p, n, s))                                                 \
-    X(cudaFreeAsync, (void *p, cudaStream_t s), (p, s))                                                                 \
-    X(cudaHostAlloc, (void **p, size_t n, unsigned f), (p, n, f))                                                       \
-    X(cudaMallocHost, (void **p, size_t n), (p, n))                                                                     \
-    X(cudaFreeHost, (void *p), (p))                                                                                     \
-    X(cudaHostRegister, (void *p, size_t n, unsigned f), (p, n, f))                                                     \
-    X(cudaHostUnregister, (void *p), (p))                                                                               \
-    X(cudaDeviceSynchronize, (void), ())                                                                                \
-    X(cudaMemPoolTrimTo, (cudaMemPool_t p, size_t n), (p, n))                                                           \
-    X(cudaMemcpy, (void *to, const void *from, size_t n, enum cudaMemcpyKind k), (to, from, n, k))                      \
-    X(cudaMemset, (void *to, int v, size_t n), (to, v, n))
-
-#define COUNTER(symbol, parameters, arguments) COUNT_##symbol,
-enum { FORBIDDEN(COUNTER) COUNT_DEFAULT_STREAM, COUNT_PAGEABLE, COUNTS };
-static unsigned counts[COUNTS];
-#define NAME(symbol, parameters, arguments) #symbol,
-static const char *const names[] = { FORBIDDEN(NAME) "work on the default stream", "copies of pageable memory" };
-
-#define WRAP(symbol, parameters, arguments)                                                                             \
-    cudaError_t __real_##symbol parameters;                                                                             \
-    cudaError_t __wrap_##symbol parameters;                                                                             \
-    cudaError_t __wrap_##symbol parameters                                                                              \
-    {                                                                                                                   \
-        counts[COUNT_##symbol]++;                                                                                       \
-        return __real_##symbol arguments;                                                                               \
-    }
-FORBIDDEN(WRAP)
-
-cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k, cudaStream_t s);
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k, cudaStream_t s);
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind k, cudaStream_t s)
-{
-    struct cudaPointerAttributes a;
-    const void *host = k == cudaMemcpyHostToDevice ? from : k == cudaMemcpyDeviceToHost ? to : NULL;
-    if (s == NULL) counts[COUNT_DEFAULT_STREAM]++;
-    if (host && (cudaPointerGetAttributes(&a, host) != cudaSuccess || a.type != cudaMemoryTypeHost)) counts[COUNT_PAGEABLE]++;
-    return __real_cudaMemcpyAsync(to, from, n, k, s);
-}
-cudaError_t __real_cudaMemsetAsync(void *to, int v, size_t n, cudaStream_t s);
-cudaError_t __wrap_cudaMemsetAsync(void *to, int v, size_t n, cudaStream_t s);
-cudaError_t __wrap_cudaMemsetAsync(void *to, int v, size_t n, cudaStream_t s)
-{
-    if (s == NULL) counts[COUNT_DEFAULT_STREAM]++;
-    return __real_cudaMemsetAsync(to, v, n, s);
-}
 
 static const struct backend *b;
 static struct device *device;
@@ -82,7 +32,7 @@ static void hooks_count(void **state)
     cudaStream_t s;
     cudaMemPool_t pool;
     (void)state;
-    memset(counts, 0, sizeof counts);
+    cuda_calls_reset();
     assert_int_equal(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), cudaSuccess);
     assert_int_equal(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
     assert_int_equal(cudaMalloc(&d, 4096), cudaSuccess);
@@ -94,9 +44,9 @@ static void hooks_count(void **state)
     assert_int_equal(cudaMemcpy(d, h, 64, cudaMemcpyHostToDevice), cudaSuccess);
     assert_int_equal(cudaMemset(d, 1, 64), cudaSuccess);
     assert_int_equal(cudaMemsetAsync(d, 1, 64, NULL), cudaSuccess);
-    assert_int_equal(counts[COUNT_DEFAULT_STREAM], 1);
+    assert_int_equal(cuda_calls_of(CUDA_CALLS_DEFAULT_STREAM), 1);
     assert_int_equal(cudaMemcpyAsync(d, host, 64, cudaMemcpyHostToDevice, NULL), cudaSuccess);
-    assert_int_equal(counts[COUNT_DEFAULT_STREAM], 2);
+    assert_int_equal(cuda_calls_of(CUDA_CALLS_DEFAULT_STREAM), 2);
     assert_int_equal(cudaFreeAsync(from_pool, s), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     assert_int_equal(cudaMemPoolTrimTo(pool, 0), cudaSuccess);
@@ -104,8 +54,8 @@ static void hooks_count(void **state)
     assert_int_equal(cudaFreeHost(h), cudaSuccess);
     assert_int_equal(cudaFreeHost(h2), cudaSuccess);
     assert_int_equal(cudaStreamDestroy(s), cudaSuccess);
-    for (int i = 0; i < COUNTS; i++)
-        if (counts[i] == 0) fail_msg("%s is not counted", names[i]);
+    for (unsigned i = 0; i < CUDA_CALLS; i++)
+        if (cuda_calls_of(i) == 0) fail_msg("%s is not counted", cuda_calls_name(i));
 }
 
 #if defined(CUZK_CUDA_EMULATED)
@@ -164,7 +114,7 @@ static void steady_state(void **state)
         struct lane *l = &lane[i % STREAMS];
         if (i == 30) { /* every operation has run on every stream */
             assert_int_equal(cudaMemGetInfo(&free_before, &total), cudaSuccess);
-            memset(counts, 0, sizeof counts);
+            cuda_calls_reset();
         }
         switch (i / STREAMS % 5) {
         case 0: OK(b->fixed_base(l->s, &t, c, GROUP_G1, &l->points, 0, &c->g1.generator, &l->scalars, 0, POINTS)); break;
@@ -179,8 +129,7 @@ static void steady_state(void **state)
         }
     }
     for (int k = 0; k < STREAMS; k++) OK(b->stream_sync(lane[k].s, &t));
-    for (int k = 0; k < COUNTS; k++)
-        if (counts[k]) fail_msg("%s: %u", names[k], counts[k]);
+    assert_int_equal(cuda_calls_forbidden(), 0);
     assert_int_equal(cudaMemGetInfo(&free_after, &total), cudaSuccess);
     assert_int_equal(free_before, free_after);
     for (int k = 0; k < STREAMS; k++) {

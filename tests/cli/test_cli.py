@@ -616,7 +616,7 @@ def lists_are_read_whole_before_anything_is_proved():
     refused(2, "# nothing\n\n", "names no proof")
     expect(4, "prove", "--batch", d / "none", has="none")
     expect(2, "prove", "--batch", d / "list", f.key, has="unexpected argument")
-    expect(2, "prove", "--batch", d / "list", "--lanes", "17", has="from 1 to 16")
+    expect(2, "prove", "--batch", d / "list", "--lanes", "13", has="from 1 to 12")
     check(f.key.stat().st_size > 1000, "the key")
 
 
@@ -625,6 +625,14 @@ def bench_runs():
     f = fixture()
     o = json.loads(expect(0, "bench", f.key, f.wtns, "--runs", "2", "--json").stdout)
     check(o["runs"] == 2 and len(o["stages"]) == 10, str(o))
+    o = json.loads(expect(0, "bench", "prove", f.key, f.wtns, "--count", "5", "--lanes", "2", "--json").stdout)
+    check(o["count"] == 5 and o["lanes"] == 2 and len(o["stages"]) == 8 and o["peak_bytes"] > 0 and o["staged_late"] == 0, str(o))
+    for curve in R:
+        p = expect(0, "bench", "prove", "--log2", "6", "--curve", curve, "--count", "3", has=["all verified", "a second", "CUZK_TIMING: prestage_setup=ok domain=64 lanes=3", "latency_ms="],
+                   env=dict(ENV, TMPDIR=str(f.dir)))
+    check(not list(f.dir.glob("cuzk-bench-*")), "a bench left its circuit")
+    expect(2, "bench", "prove", "--curve", "ed25519")
+    expect(2, "bench", "prove", f.key, has="WITNESS is missing")
     expect(0, "bench", "--log2", "6", "--runs", "1", has="msm")
     expect(0, "bench", "--log2", "6", "--runs", "1", "--curve", "bls12_381")
     expect(2, "bench", "--curve", "ed25519")
