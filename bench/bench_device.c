@@ -1,7 +1,7 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
  *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn tables ntt
- *                                   quotient points (default: all)
+ *                                   ntt28 quotient points repeats (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
  * checked by evaluating the polynomial at points of the domain.  Times are host wall clock around the call and the wait for its
@@ -237,6 +237,56 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
         b->buffer_give(&ws);
         b->buffer_give(&table);
     }
+    b->buffer_give(&points);
+    b->buffer_give(&sc);
+    free(logs);
+    free(scalars);
+}
+
+/* One input a thousand times: one result, to the last bit of its coordinates. */
+static void repeats_case(const struct curve *c, enum group_id g, unsigned log2, enum msm_accumulation accumulation)
+{
+    enum { TIMES = 1000 };
+    const struct group *group = c->group[g];
+    const uint64_t n = (uint64_t)1 << log2;
+    char name[64];
+    snprintf(name, sizeof name, "%d times %s %s 2^%u%s", TIMES, c->name, group->name, log2, accumulation == MSM_AFFINE ? ", affine" : "");
+    if (!case_wanted(name)) return;
+    device->msm_accumulation = accumulation;
+    struct fr_int *logs = malloc(n * 32), *scalars = malloc(n * 32);
+    struct buffer points = take(n * group->aff_bytes), sc = take(n * 32);
+    struct msm_plan plan;
+    fill(c, logs, n, 11, true);
+    fill(c, scalars, n, 12, false);
+    OK(b->upload(stream, &task, &sc, 0, logs, n * 32));
+    OK(b->fixed_base(stream, &task, c, g, &points, 0, &group->generator, &sc, 0, n));
+    OK(b->upload(stream, &task, &sc, 0, scalars, n * 32));
+    OK(b->msm_plan(&plan, &task, device, c, g, n));
+    struct buffer ws = take(plan.workspace_bytes);
+    struct g_jac sum;
+    struct g_aff first, again;
+    double ms[RUNS_MAX];
+    bool good = true;
+    for (int k = 0; k < TIMES; k++) {
+        const uint64_t t0 = clock_now_ns();
+        OK(b->msm(stream, &task, &plan, &sum, &points, 0, &sc, 0, NULL, &ws));
+        OK(b->stream_sync(stream, &task));
+        ms[k % RUNS_MAX] = (double)(clock_now_ns() - t0) * 1e-6;
+        group->jac_to_aff(k == 0 ? &first : &again, &sum);
+        good = good && (k == 0 || memcmp(&first, &again, group->aff_bytes) == 0);
+    }
+    struct dot d = { .c = c, .x = logs, .y = scalars };
+    split(dot_part, &d, n);
+    struct fr dot = d.sum[0];
+    for (int k = 1; k < THREADS; k++) c->fr.add(&dot, &dot, &d.sum[k]);
+    struct fr_int k_int;
+    struct g_jac expected;
+    c->fr.to_int(&k_int, &dot);
+    group->jac_from_aff(&expected, &group->generator);
+    group->jac_mul(&expected, &expected, &k_int);
+    report(name, ms, RUNS_MAX, good && group->jac_eq(&sum, &expected), (struct target){ 0, 0, 0, "" }, "");
+    device->msm_accumulation = MSM_ANY;
+    b->buffer_give(&ws);
     b->buffer_give(&points);
     b->buffer_give(&sc);
     free(logs);
@@ -650,6 +700,12 @@ int main(int argc, char **argv)
         ntt_case(&curve_bls12_381, 27, true, (struct target){ 31, 0, 44.35, "sppark" });
         ntt_case(&curve_bn254, 24, false, (struct target){ 3.4, 0, 4.66, "sppark" });
         ntt_case(&curve_bn254, 27, false, (struct target){ 31, 0, 43.2, "sppark" });
+    }
+    if (wanted(argc, argv, "repeats")) {
+        repeats_case(&curve_bls12_381, GROUP_G1, 16, MSM_XYZZ);
+        repeats_case(&curve_bls12_381, GROUP_G1, 18, MSM_AFFINE);
+        repeats_case(&curve_bls12_381, GROUP_G2, 14, MSM_XYZZ);
+        repeats_case(&curve_bn254, GROUP_G1, 16, MSM_XYZZ);
     }
     if (wanted(argc, argv, "ntt28")) ntt_case(&curve_bls12_381, 28, true, (struct target){ 0, 0, 0, "" });
     if (wanted(argc, argv, "quotient")) {

@@ -1,13 +1,17 @@
-#!/bin/sh
-# Builds (or takes from $BUILD what is newer than its source), checks and times the CUDA backend on a machine with a GPU.
+#!/bin/bash
+# Checks and times the CUDA backend on a machine with a GPU: correctness first, then one table, then the memory checker and the profiler,
+# every step under a time limit of its own and all of them under one, so that a step that fails or hangs costs no other step its turn.
 #
-#     bench/device.sh build            compile only
-#     bench/device.sh check            every operation against its definition, hostile inputs included (needs cmocka and what circuits need)
-#     bench/device.sh time [group...]  the table: see bench/bench_device.c
-#     bench/device.sh image [size=..]  a PoRep partition: see bench/bench_image.c (needs OpenSSL, libb2 and jansson, linked statically)
-#     bench/device.sh memcheck         compute-sanitizer, memcheck and racecheck, over small checks of every kernel
-#     bench/device.sh                  build, check, time
-# Environment: BUILD (default build/device), ARCH (default sm_90), NVCC, CC, JOBS, CMOCKA (folder of cmocka.h and libcmocka.so).
+#     bench/device.sh pack BUILD FILE  on the machine that builds: the programs of a CMake build with CUDA, stripped, with the shared
+#                                      libraries that they need, as one archive to carry
+#     bench/device.sh steps            what `run` would do, with its limits
+#     bench/device.sh run [STEP...]    the steps (or those whose name begins with a word given); exit code 1 if one failed
+#     bench/device.sh build            without CMake, for a machine that has nvcc and little else: bench_device, bench_image, test_cuda
+#     bench/device.sh all              build, then run
+# Environment: BIN (folder or archive with the programs; default build/device), SECONDS_MOST (of run, default 480), LOG (everything that the
+# steps print; default device.log in the folder of programs), BENCH_RUNS (default 5).
+# For build: BUILD (default build/device; what is newer than its source is kept), ARCH (default sm_90), NVCC, CC, JOBS, CMOCKA (folder
+# of cmocka.h and libcmocka.so).
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build/device} ARCH=${ARCH:-sm_90} CC=${CC:-gcc} JOBS=${JOBS:-$(nproc)}
@@ -51,22 +55,159 @@ build() {
     [ -z "$tests" ] || "$CC" -o "$BUILD/test_cuda" $(objects $tests $kernels $host $circuits) -L"$CMOCKA" -Wl,-rpath,"$CMOCKA" -l:libcmocka.so.0 $libs
 }
 
-state() { nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu --format=csv,noheader || true; }
+# -- what is run -------------------------------------------------------------------------------------------------------------
 
-command=${1:-all}
+# name  most seconds  command.  Checks before times, times before tools.  "t_" programs say "skipped" by exit code 77.
+steps() {
+    cat <<'END'
+state            15 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu,memory.used --format=csv,noheader
+devices          15 cuzk devices
+check-backend   100 test_cuda
+check-calls      40 test_cuda_calls
+check-image      40 test_image_proof_cuda
+check-setup      40 test_setup_cuda
+check-oracle     60 test_oracle cuda
+check-derived    60 test_derived cuda
+check-repeats    30 bench_device repeats
+time-ntt         60 bench_device ntt quotient
+time-ntt28       40 bench_device ntt28
+time-msm381      60 bench_device msm381
+time-msm381g2    40 bench_device msm381g2
+time-bn          40 bench_device msmbn msmbng2
+time-bits        60 bench_device bits split
+time-affine381   60 bench_device affine381
+time-affine-g2   40 bench_device affine381g2
+time-affine-bn   40 bench_device affinebn
+time-tables      40 bench_device tables
+time-points      40 bench_device points
+time-image       60 bench_image size=32GiB
+memcheck-ntt     40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda ntt_d*
+memcheck-msm     40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda msm_gather
+memcheck-bits    40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda bit_sum_special*
+memcheck-fixed   30 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda fixed*
+racecheck-ntt    40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda ntt_d*
+racecheck-msm    40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda msm_gather
+racecheck-bits   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda bit_sum_special*
+racecheck-quot   30 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda quotient_d*
+ncu-msm          40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_accumulate bench_device msm381
+ncu-affine       40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_affine -s 8 bench_device affine381
+ncu-msm-g2       40 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_accumulate bench_device msm381g2
+ncu-ntt          40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_d.._strided|k_contiguous bench_device quotient
+ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_bit_sum bench_device bits
+END
+}
+ncu_options="--clock-control none --launch-count 1 --section SpeedOfLight --section Occupancy --section WarpStateStats --section LaunchStats --section MemoryWorkloadAnalysis --section ComputeWorkloadAnalysis"
+
+# The words of a step's command with programs of $BIN in place; false: a tool is not here.
+resolve() {
+    words=()
+    for w in "$@"; do
+        case $w in
+        NCU) read -r -a options <<<"$ncu_options"; words+=("${options[@]}") ;;
+        cuzk | bench_* | test_*) words+=("$BIN/$w") ;;
+        compute-sanitizer | ncu | nvidia-smi)
+            missing=$w
+            for folder in "" "$(dirname "$NVCC")/" /usr/local/cuda/bin/; do
+                tool=$(command -v "$folder$w" || true)
+                if [ -n "$tool" ]; then words+=("$tool"); missing=; break; fi
+            done
+            [ -z "$missing" ] || return 1 ;;
+        *) words+=("$w") ;;
+        esac
+    done
+    for w in "${words[@]}"; do
+        case $w in "$BIN"/*) [ -x "$w" ] || { missing=$(basename "$w"); return 1; } ;; esac
+    done
+}
+
+unpack() { # BIN as a folder
+    BIN=${BIN:-$BUILD}
+    if [ -f "$BIN" ]; then
+        folder=$(mktemp -d)
+        trap 'rm -rf "$folder"' EXIT
+        tar -xf "$BIN" -C "$folder" ||
+            python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$BIN" "$folder"
+        LOG=${LOG:-$PWD/device.log}
+        BIN=$folder
+    fi
+    BIN=$(cd "$BIN" && pwd)
+    LOG=${LOG:-$BIN/device.log}
+    export LD_LIBRARY_PATH="$BIN/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+}
+
+run() {
+    unpack
+    export BENCH_RUNS=${BENCH_RUNS:-5}
+    SECONDS_MOST=${SECONDS_MOST:-480}
+    start=$SECONDS bad=0 summary=
+    revision=$(cat "$BIN/commit" 2>/dev/null || git rev-parse --short HEAD 2>/dev/null || echo unknown)
+    echo "commit $revision" | tee "$LOG"
+    while read -r name limit command <&3; do
+        if [ $# -gt 0 ]; then
+            chosen=
+            for w in "$@"; do case $name in "$w"*) chosen=1 ;; esac; done
+            [ -n "$chosen" ] || continue
+        fi
+        left=$((SECONDS_MOST - (SECONDS - start)))
+        [ "$limit" -le "$left" ] || limit=$left
+        missing= result= begin=$SECONDS
+        read -r -a argv <<<"$command"
+        if [ "$limit" -lt 5 ]; then
+            result="not run: the time is up"
+            bad=1
+        elif ! resolve "${argv[@]}"; then
+            result="not run: $missing is not here"
+            case $missing in nvidia-smi | compute-sanitizer | ncu) ;; *) bad=1 ;; esac
+        else
+            printf '\n== %s (%s s, %d s gone)\n' "$name" "$limit" $((SECONDS - start)) | tee -a "$LOG"
+            part=$(mktemp)
+            code=0
+            timeout -k 5 "$limit" "${words[@]}" >"$part" 2>&1 </dev/null || code=$?
+            cat "$part" >>"$LOG"
+            case $name in
+            check-* | memcheck-* | racecheck-*) grep -E 'FAILED|PASSED|ERROR|WRONG|wrong|skipped|=========' "$part" | tail -12 ;;
+            *) cat "$part" ;;
+            esac
+            case $code in
+            0) result=good ;;
+            77) result="skipped: no CUDA device" ;;
+            124 | 137) result="TIMED OUT after $limit s" bad=1 ;;
+            *) result="FAILED, exit code $code" bad=1; tail -5 "$part" ;;
+            esac
+            rm -f "$part"
+        fi
+        summary+=$(printf '%-16s %4d s  %s' "$name" $((SECONDS - begin)) "$result")$'\n'
+    done 3< <(steps)
+    printf '\n%s%d s in all\n' "$summary" $((SECONDS - start)) | tee -a "$LOG"
+    return $bad
+}
+
+pack() { # BUILD FILE
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    mkdir "$folder/lib"
+    git rev-parse --short HEAD >"$folder/commit" 2>/dev/null || true
+    for name in $(steps | grep -oE '\b(cuzk|bench_device|bench_image|test_[a-z_]+)\b' | sort -u) cuzk-oracle; do
+        program=$(find "$1" -type f -name "$name" -perm -u+x -print -quit)
+        [ -n "$program" ] || { echo "bench/device.sh: $1 has no $name: build it first" >&2; return 1; }
+        strip -o "$folder/$name" "$program"
+        # what a machine may lack: everything but the C library's own
+        ldd "$program" | awk '$3 ~ "^/" && $1 !~ /^(libc|libm|libdl|librt|libpthread|ld-linux.*)\.so/ { print $3 }' |
+            while read -r library; do cp -L "$library" "$folder/lib/"; done
+    done
+    ls -l "$folder" | awk '$9 != "" { printf "%-24s %10d\n", $9, $5 }'
+    tar -cf - -C "$folder" . | xz -T0 -6 --lzma2=dict=256MiB >"$2"
+    ls -l "$2" | awk '{ printf "%s: %.1f MiB\n", $9, $5 / 1048576 }'
+}
+
+command=${1:-help}
 [ $# -eq 0 ] || shift
 case $command in
 compile) compile "$1" ;;
 build) build ;;
-check) "$BUILD/test_cuda" "$@" ;;
-image) "$BUILD/bench_image" "$@" ;;
-time) state; echo "commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"; "$BUILD/bench_device" "$@"; state ;;
-memcheck) # every kernel on small sizes
-    for tool in memcheck racecheck; do
-        for cases in 'ntt_d*' 'quotient_d*' 'eval*' 'msm_gather' 'msm_skewed' 'fixed*'; do
-            compute-sanitizer --error-exitcode 1 --tool "$tool" "$BUILD/test_cuda" "$cases"
-        done
-    done ;;
-all) build; "$BUILD/test_cuda"; "$0" time ;;
-*) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2 ;;
+pack) [ $# -eq 2 ] || { echo "usage: bench/device.sh pack BUILD FILE" >&2; exit 2; }; pack "$@" ;;
+steps) steps; steps | awk '{ s += $2 } END { printf "limits in all %d s; run stops after SECONDS_MOST\n", s }' ;;
+run) run "$@" ;;
+all) build; run ;;
+*) sed -n '2,16s/^# \{0,1\}//p' "$0"; [ "$command" = help ] || exit 2 ;;
 esac
