@@ -144,14 +144,14 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     const struct backend *be = plan->backend;
     struct prove_operands ops;
     struct prove_workspace ws;
-    struct lane lane;
+    struct prove_lane lane;
     cuzk_status status;
     uint64_t clock = clock_now_ns();
 
     TRY(check_witness(t, key, plan, w));
-    TRY_GOTO(out, lane_enter(&lane, t, plan->lanes, be, plan->device, key));
+    TRY_GOTO(out, prove_lane_enter(&lane, t, plan->lanes, be, plan->device, key));
     TRY_GOTO(out, prove_stage(&ops, &ws, t, &lane, key, plan, w));
-    TRY_GOTO(out, lane_turn(&lane, t));
+    TRY_GOTO(out, prove_lane_turn(&lane, t));
     timings->wait_ms = lane.wait_ms;
     timings->staged_late = lane.skipped;
     timings->witness_ms = lap(&clock);
@@ -171,7 +171,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
 out:
-    lane_leave(&lane, status);
+    prove_lane_leave(&lane, status);
     return status;
 }
 

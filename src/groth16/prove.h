@@ -4,8 +4,9 @@
 
 #include "groth16/assemble.h"
 #include "groth16/key_device.h"
-#include "groth16/prove_lanes.h"
 #include "groth16/msm_set.h"
+
+struct lanes;
 
 /* What one proof on a key takes on a device; groth16_prove executes it as it stands.  One block holds, in this order,
  *     a | b and workspace of steps 2 and 3      later      h scalars | decoded points and workspace of the sums (over b)

@@ -5,7 +5,7 @@
 #include "groth16/prove.h"
 
 struct key_device;
-struct lane;
+struct prove_lane;
 
 /* The pieces of the block that a plan describes. */
 struct prove_workspace {
@@ -21,7 +21,7 @@ struct prove_operands {
 /** Memory on the device, the key in it (its first proof uploads it) and the witness on its way there: before the proof's turn where there
  * is room, else as soon as there is. */
 cuzk_status prove_stage(struct prove_operands *ops, struct prove_workspace *ws, struct task *t,
-                        struct lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
+                        struct prove_lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
                         const struct witness *w) MUST_CHECK;
 
 /* -- prove_image.c: circuits that are images, evaluated on the device -- */

@@ -22,7 +22,7 @@ struct lanes {
     uint64_t stream_bytes;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t moved; /* the line, or memory */
-    struct lane *first;
+    struct prove_lane *first;
     uint64_t gives; /* of memory, counted */
     uint64_t used_bytes;
     struct lanes_report report;
@@ -31,18 +31,18 @@ struct lanes {
 
 /* -- the line ---------------------------------------------------------------------------------------------------------- */
 
-static unsigned position(const struct lanes *l, const struct lane *lane)
+static unsigned position(const struct lanes *l, const struct prove_lane *lane)
 {
     unsigned n = 0;
 
-    for (const struct lane *p = l->first; p != lane; p = p->next) n++;
+    for (const struct prove_lane *p = l->first; p != lane; p = p->next) n++;
     return n;
 }
 
 /* Whether all before it hold their memory. */
-static bool is_next_for_memory(const struct lanes *l, const struct lane *lane)
+static bool is_next_for_memory(const struct lanes *l, const struct prove_lane *lane)
 {
-    const struct lane *p = l->first;
+    const struct prove_lane *p = l->first;
 
     while (p != lane && p->has_memory) p = p->next;
     return p == lane;
@@ -64,7 +64,7 @@ static cuzk_status wait_for_a_move(struct lanes *l, struct task *t)
 }
 
 /* Under the lock, as all that wait.  Until it is among the first `places` of the line. */
-static cuzk_status wait_until_first(struct lane *lane, struct task *t, unsigned places)
+static cuzk_status wait_until_first(struct prove_lane *lane, struct task *t, unsigned places)
 {
     struct lanes *const l = lane->lanes;
     const uint64_t since = clock_now_ns();
@@ -76,7 +76,7 @@ static cuzk_status wait_until_first(struct lane *lane, struct task *t, unsigned 
 }
 
 /* Until all before it hold their memory. */
-static cuzk_status wait_until_next_for_memory(struct lane *lane, struct task *t)
+static cuzk_status wait_until_next_for_memory(struct prove_lane *lane, struct task *t)
 {
     struct lanes *const l = lane->lanes;
     const uint64_t since = clock_now_ns();
@@ -88,7 +88,7 @@ static cuzk_status wait_until_next_for_memory(struct lane *lane, struct task *t)
 }
 
 /* Until somebody has given memory back since gives was read, or nobody is before it who could. */
-static cuzk_status wait_for_memory(struct lane *lane, struct task *t, uint64_t gives)
+static cuzk_status wait_for_memory(struct prove_lane *lane, struct task *t, uint64_t gives)
 {
     struct lanes *const l = lane->lanes;
     const uint64_t since = clock_now_ns();
@@ -135,8 +135,9 @@ static void renew(struct lanes *l, struct slot *s)
 
 /* -- a proof ----------------------------------------------------------------------------------------------------------- */
 
-cuzk_status lane_enter(struct lane *out, struct task *t, struct lanes *lanes, const struct backend *backend,
-                       struct device *device, const struct groth16_key *key)
+cuzk_status prove_lane_enter(struct prove_lane *out, struct task *t, struct lanes *lanes,
+                             const struct backend *backend, struct device *device,
+                             const struct groth16_key *key)
 {
     memset(out, 0, sizeof *out);
     out->lanes = lanes;
@@ -149,7 +150,7 @@ cuzk_status lane_enter(struct lane *out, struct task *t, struct lanes *lanes, co
         return status;
     }
     pthread_mutex_lock(&lanes->lock);
-    struct lane **end = &lanes->first;
+    struct prove_lane **end = &lanes->first;
     while (*end != NULL) end = &(*end)->next;
     *end = out;
     const cuzk_status status = wait_until_first(out, t, lanes->options.lanes);
@@ -162,7 +163,7 @@ cuzk_status lane_enter(struct lane *out, struct task *t, struct lanes *lanes, co
 }
 
 /* take's first error alone is the proof's: that there was no room at first is none. */
-static cuzk_status try_to_take(struct lane *lane, struct task *t, lane_taker *take, void *context,
+static cuzk_status try_to_take(struct prove_lane *lane, struct task *t, prove_lane_taker *take, void *context,
                                bool last_chance)
 {
     const struct error before = t->error;
@@ -172,7 +173,7 @@ static cuzk_status try_to_take(struct lane *lane, struct task *t, lane_taker *ta
     return status;
 }
 
-cuzk_status lane_lease(struct lane *lane, struct task *t, lane_taker *take, void *context)
+cuzk_status prove_lane_lease(struct prove_lane *lane, struct task *t, prove_lane_taker *take, void *context)
 {
     struct lanes *const l = lane->lanes;
     cuzk_status status;
@@ -209,7 +210,7 @@ static cuzk_status too_large(struct task *t, size_t bytes, uint64_t limit)
     return status;
 }
 
-cuzk_status lane_block(struct lane *lane, struct task *t, size_t bytes)
+cuzk_status prove_lane_block(struct prove_lane *lane, struct task *t, size_t bytes)
 {
     struct lanes *const l = lane->lanes;
 
@@ -228,7 +229,7 @@ cuzk_status lane_block(struct lane *lane, struct task *t, size_t bytes)
     return status;
 }
 
-cuzk_status lane_turn(struct lane *lane, struct task *t)
+cuzk_status prove_lane_turn(struct prove_lane *lane, struct task *t)
 {
     struct lanes *const l = lane->lanes;
     cuzk_status status = CUZK_OK;
@@ -251,7 +252,7 @@ cuzk_status lane_turn(struct lane *lane, struct task *t)
     return status == CUZK_OK ? l->backend->stream_wait(lane->compute, t, lane->copies) : status;
 }
 
-static void leave_alone(struct lane *lane, cuzk_status status)
+static void leave_alone(struct prove_lane *lane, cuzk_status status)
 {
     if (lane->compute != NULL && status == CUZK_OK)
         key_device_stream_give(lane->key, lane->backend, lane->device, lane->compute);
@@ -260,7 +261,7 @@ static void leave_alone(struct lane *lane, cuzk_status status)
     lane->backend->buffer_give(&lane->block);
 }
 
-void lane_leave(struct lane *lane, cuzk_status status)
+void prove_lane_leave(struct prove_lane *lane, cuzk_status status)
 {
     struct lanes *const l = lane->lanes;
 
@@ -276,7 +277,7 @@ void lane_leave(struct lane *lane, cuzk_status status)
     pthread_mutex_lock(&l->lock);
     if (lane->compute != NULL) l->compute[lane->compute_slot].taken = false;
     if (lane->copies != NULL) l->copies[lane->copies_slot].taken = false;
-    struct lane **at = &l->first;
+    struct prove_lane **at = &l->first;
     while (*at != lane) at = &(*at)->next;
     *at = lane->next;
     l->used_bytes -= lane->leased_bytes;
@@ -296,7 +297,7 @@ void lanes_report(struct lanes *l, struct lanes_report *out)
 {
     pthread_mutex_lock(&l->lock);
     *out = l->report;
-    for (const struct lane *p = l->first; p != NULL; p = p->next) out->waiting++;
+    for (const struct prove_lane *p = l->first; p != NULL; p = p->next) out->waiting++;
     pthread_mutex_unlock(&l->lock);
 }
 

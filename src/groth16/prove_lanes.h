@@ -49,7 +49,7 @@ struct lanes_report {
 void lanes_report(struct lanes *l, struct lanes_report *out); /* Thread  any */
 
 /* A proof's place in the line.  Others than prove_lanes.c only read it. */
-struct lane {
+struct prove_lane {
     struct lanes *lanes; /* NULL: a proof that shares its device with nobody it has to wait for */
     const struct backend *backend;
     struct device *device;
@@ -60,29 +60,31 @@ struct lane {
     bool has_memory, skipped;
     double wait_ms; /* for memory and for its turn */
     unsigned copies_slot, compute_slot;
-    struct lane *next; /* behind it */
+    struct prove_lane *next; /* behind it */
 };
 
-/** Joins the line; waits until it is among the first `lanes`.  lane_leave follows in any case.
+/** Joins the line; waits until it is among the first `lanes`.  prove_lane_leave follows in any case.
  * In      key  of the proof, or NULL where lanes is not: the next proof on it gets the same stream to compute, which has its tables
  * Errors  CUZK_CANCELLED, CUZK_DEADLINE: of every function here that waits. */
-cuzk_status lane_enter(struct lane *out, struct task *t, struct lanes *lanes, const struct backend *backend,
-                       struct device *device, const struct groth16_key *key) MUST_CHECK;
+cuzk_status prove_lane_enter(struct prove_lane *out, struct task *t, struct lanes *lanes,
+                             const struct backend *backend, struct device *device,
+                             const struct groth16_key *key) MUST_CHECK;
 
-/** Takes a proof's memory: CUZK_NO_MEMORY with nothing held means not now.  Everybody behind waits; may call lane_turn. */
-typedef cuzk_status lane_taker(void *context, struct task *t, struct lane *lane);
+/** Takes a proof's memory: CUZK_NO_MEMORY with nothing held means not now.  Everybody behind waits; may call prove_lane_turn. */
+typedef cuzk_status prove_lane_taker(void *context, struct task *t, struct prove_lane *lane);
 
 /** Waits until all before it have memory, then calls take, again whenever some was given back, until it succeeds.
  * Errors  those of take; its CUZK_NO_MEMORY when nobody before it holds anything that could be waited for. */
-cuzk_status lane_lease(struct lane *lane, struct task *t, lane_taker *take, void *context) MUST_CHECK;
+cuzk_status prove_lane_lease(struct prove_lane *lane, struct task *t, prove_lane_taker *take,
+                             void *context) MUST_CHECK;
 /** For a taker: lane->block, secret, wiped when the lane is left.
  * Errors  CUZK_TOO_LARGE: more than options.memory_bytes, both numbers named; CUZK_NO_MEMORY */
-cuzk_status lane_block(struct lane *lane, struct task *t, size_t bytes) MUST_CHECK;
+cuzk_status prove_lane_block(struct prove_lane *lane, struct task *t, size_t bytes) MUST_CHECK;
 
 /** Waits until it is among the first `computing`.  lane->compute is there then, and does what follows after all that lane->copies holds. */
-cuzk_status lane_turn(struct lane *lane, struct task *t) MUST_CHECK;
+cuzk_status prove_lane_turn(struct prove_lane *lane, struct task *t) MUST_CHECK;
 
 /** Gives all back and leaves the line, from wherever it is.  In  status  of the proof: nothing is under way on its streams if CUZK_OK */
-void lane_leave(struct lane *lane, cuzk_status status);
+void prove_lane_leave(struct prove_lane *lane, cuzk_status status);
 
 #endif

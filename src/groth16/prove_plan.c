@@ -189,27 +189,27 @@ struct staging {
     const struct key_device *resident;
 };
 
-/* A lane_taker.  The key's first proof computes where it uploads, so it does that in its turn; all others wait for it. */
-static cuzk_status take_memory(void *context, struct task *t, struct lane *lane)
+/* A prove_lane_taker.  The key's first proof computes where it uploads, so it does that in its turn; all others wait for it. */
+static cuzk_status take_memory(void *context, struct task *t, struct prove_lane *lane)
 {
     struct staging *const s = context;
     const struct groth16_plan *const p = s->plan;
 
     if (!p->backend->reads_host_memory) {
-        if (!key_device_is_there(s->key, p->backend, p->device, &p->residence)) TRY(lane_turn(lane, t));
+        if (!key_device_is_there(s->key, p->backend, p->device, &p->residence)) TRY(prove_lane_turn(lane, t));
         TRY(key_device_take(&s->resident, t, s->key, p->backend, p->device, lane->compute, &p->residence));
     }
-    return lane_block(lane, t, p->block_bytes);
+    return prove_lane_block(lane, t, p->block_bytes);
 }
 
 cuzk_status prove_stage(struct prove_operands *ops, struct prove_workspace *ws, struct task *t,
-                        struct lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
+                        struct prove_lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
                         const struct witness *w)
 {
     struct staging s = { key, p, NULL };
 
     memset(ops, 0, sizeof *ops);
-    TRY(lane_lease(lane, t, take_memory, &s));
+    TRY(prove_lane_lease(lane, t, take_memory, &s));
     cut_block(ws, &lane->block, p);
     if (p->backend->reads_host_memory) {
         borrow_operands(ops, p, w);

@@ -150,21 +150,21 @@ static void what_is_larger_than_all_is_refused_with_both_numbers(void **state)
     const struct backend *const cpu = m.proving.backend;
     char number[32];
     struct lanes *lanes;
-    struct lane lane;
+    struct prove_lane lane;
     struct task t;
 
     (void)state;
     task_init(&t);
     o.memory_bytes = block_bytes(cpu, m.proving.device) - 1;
     proving_must(&t, lanes_create(&lanes, &t, cpu, m.proving.device, &o), "lanes");
-    proving_must(&t, lane_enter(&lane, &t, lanes, cpu, m.proving.device, NULL), "entry");
-    const cuzk_status status = lane_block(&lane, &t, o.memory_bytes + 1);
+    proving_must(&t, prove_lane_enter(&lane, &t, lanes, cpu, m.proving.device, NULL), "entry");
+    const cuzk_status status = prove_lane_block(&lane, &t, o.memory_bytes + 1);
     assert_int_equal(status, CUZK_TOO_LARGE);
     snprintf(number, sizeof number, "takes %llu bytes", (unsigned long long)o.memory_bytes + 1);
     assert_non_null(strstr(t.error.text, number));
     snprintf(number, sizeof number, "take %llu", (unsigned long long)o.memory_bytes);
     assert_non_null(strstr(t.error.text, number));
-    lane_leave(&lane, status);
+    prove_lane_leave(&lane, status);
     lanes_destroy(lanes);
     task_init(&t);
     assert_int_equal(lanes_create(&lanes, &t, cpu, m.proving.device, &(struct lanes_options){ 0 }),
@@ -194,11 +194,11 @@ struct line_thread {
     atomic_uint attempts; /* to take memory */
 };
 
-static cuzk_status take_bytes(void *context, struct task *t, struct lane *lane)
+static cuzk_status take_bytes(void *context, struct task *t, struct prove_lane *lane)
 {
     struct line_thread *const a = context;
 
-    const cuzk_status status = lane_block(lane, t, a->bytes);
+    const cuzk_status status = prove_lane_block(lane, t, a->bytes);
     atomic_fetch_add(&a->attempts, 1);
     TRY(status);
     a->line->order[a->line->taken++] = a->number;
@@ -208,18 +208,19 @@ static cuzk_status take_bytes(void *context, struct task *t, struct lane *lane)
 static void *stand_in_line(void *argument)
 {
     struct line_thread *const a = argument;
-    struct lane lane;
+    struct prove_lane lane;
     struct task t;
 
     for (unsigned i = 0; i < LINE_ROUNDS; i++) {
         task_init(&t);
         a->seed = a->seed * 6364136223846793005u + 1442695040888963407u;
         a->bytes = 1 + (size_t)(a->seed >> 33) % LINE_LIMIT;
-        cuzk_status status = lane_enter(&lane, &t, a->line->lanes, m.proving.backend, m.proving.device, NULL);
-        if (status == CUZK_OK) status = lane_lease(&lane, &t, take_bytes, a);
-        if (status == CUZK_OK) status = lane_turn(&lane, &t);
+        cuzk_status status =
+            prove_lane_enter(&lane, &t, a->line->lanes, m.proving.backend, m.proving.device, NULL);
+        if (status == CUZK_OK) status = prove_lane_lease(&lane, &t, take_bytes, a);
+        if (status == CUZK_OK) status = prove_lane_turn(&lane, &t);
         if (status == CUZK_OK && a->line->order[a->line->computed++] != a->number) abort();
-        lane_leave(&lane, status);
+        prove_lane_leave(&lane, status);
         if (status != CUZK_OK) a->status = status;
     }
     return NULL;
@@ -262,16 +263,16 @@ struct waiter {
 static void *wait_for_memory(void *argument)
 {
     struct waiter *const w = argument;
-    struct lane lane;
+    struct prove_lane lane;
     struct task t;
 
     task_init(&t);
     t.cancel = &w->cancel;
-    w->status = lane_enter(&lane, &t, w->a.line->lanes, m.proving.backend, m.proving.device, NULL);
-    if (w->status == CUZK_OK) w->status = lane_lease(&lane, &t, take_bytes, &w->a);
-    if (w->status == CUZK_OK) w->status = lane_turn(&lane, &t);
+    w->status = prove_lane_enter(&lane, &t, w->a.line->lanes, m.proving.backend, m.proving.device, NULL);
+    if (w->status == CUZK_OK) w->status = prove_lane_lease(&lane, &t, take_bytes, &w->a);
+    if (w->status == CUZK_OK) w->status = prove_lane_turn(&lane, &t);
     w->skipped = lane.skipped;
-    lane_leave(&lane, w->status);
+    prove_lane_leave(&lane, w->status);
     return NULL;
 }
 
@@ -295,14 +296,15 @@ static void a_cancelled_proof_leaves_the_line(void **state)
                            { .a = { &line, 2, 700, 0, CUZK_OK, 0 } } };
     pthread_t thread[2];
     struct lanes_report report;
-    struct lane lane;
+    struct prove_lane lane;
     struct task t;
 
     (void)state;
     task_init(&t);
     proving_must(&t, lanes_create(&line.lanes, &t, m.proving.backend, m.proving.device, &o), "lanes");
-    proving_must(&t, lane_enter(&lane, &t, line.lanes, m.proving.backend, m.proving.device, NULL), "entry");
-    proving_must(&t, lane_lease(&lane, &t, take_bytes, &first), "memory");
+    proving_must(&t, prove_lane_enter(&lane, &t, line.lanes, m.proving.backend, m.proving.device, NULL),
+                 "entry");
+    proving_must(&t, prove_lane_lease(&lane, &t, take_bytes, &first), "memory");
     for (unsigned i = 0; i < 2; i++) {
         assert_int_equal(pthread_create(&thread[i], NULL, wait_for_memory, &w[i]), 0);
         wait_for_line(line.lanes, 2 + i);
@@ -313,8 +315,8 @@ static void a_cancelled_proof_leaves_the_line(void **state)
     lanes_report(line.lanes, &report);
     assert_int_equal(report.waiting, 2);
     while (atomic_load(&w[1].a.attempts) == 0) usleep(1000); /* there is no room for it yet */
-    proving_must(&t, lane_turn(&lane, &t), "turn");
-    lane_leave(&lane, CUZK_OK);
+    proving_must(&t, prove_lane_turn(&lane, &t), "turn");
+    prove_lane_leave(&lane, CUZK_OK);
     pthread_join(thread[1], NULL);
     assert_int_equal(w[1].status, CUZK_OK);
     assert_true(w[1].skipped); /* there was no room before its turn */
