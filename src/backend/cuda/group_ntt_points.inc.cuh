@@ -206,6 +206,7 @@ static __device__ __forceinline__ void invert_block(fe_t *inverse, const fe_t *z
     fe_select(&a, &one, z, fe_is_zero(z));
     tree[THREADS + threadIdx.x] = a;
     __syncthreads();
+    NOT_UNROLLED
     for (unsigned width = THREADS / 2; width > 0; width /= 2) {
         if (threadIdx.x < width) {
             a = tree[2 * (width + threadIdx.x)];
@@ -219,6 +220,7 @@ static __device__ __forceinline__ void invert_block(fe_t *inverse, const fe_t *z
         fe_inv(&tree[1], &a);
     }
     __syncthreads();
+    NOT_UNROLLED
     for (unsigned width = 1; width < THREADS; width *= 2) {
         fe_t up;
         if (threadIdx.x < width) {
@@ -256,9 +258,9 @@ static __global__ void __launch_bounds__(THREADS, GROUP_NTT_BLOCKS) k_join(struc
     const uint64_t id = (uint64_t)blockIdx.x * THREADS + threadIdx.x, i = id < p.pairs ? id : p.pairs - 1;
     const uint64_t j = p.j0 + i % p.j_count, at = i / p.j_count * 2 * p.half + j;
     uint8_t *const low = (uint8_t *)p.points + at * 2 * COORD_BYTES, *const high = low + p.half * 2 * COORD_BYTES;
-    struct jac product, sum, difference;
+    struct jac product, result[2]; /* u + w v, u - w v: one copy of the code makes both */
     struct aff u, v;
-    fe_t both, inverse, t;
+    fe_t z[2], both, inverse, t;
     aff_read(&v, high);
     if (p.scalars) {
         const struct glv_scalar k = ((const struct glv_scalar *)p.scalars)[i % p.j_count];
@@ -271,21 +273,23 @@ static __global__ void __launch_bounds__(THREADS, GROUP_NTT_BLOCKS) k_join(struc
         fe_cmov(&product.z, &t, aff_is_inf(&v));
     }
     aff_read(&u, low);
-    add_any(&sum, &product, &u);
-    fe_neg(&product.y, &product.y);
-    add_any(&difference, &product, &u);
-    const bool sum_inf = fe_is_zero(&sum.z), difference_inf = fe_is_zero(&difference.z);
-    fe_t sum_z = sum.z, difference_z = difference.z;
-    fe_set_one(&t);
-    fe_cmov(&sum_z, &t, sum_inf);
-    fe_cmov(&difference_z, &t, difference_inf);
-    fe_mul(&both, &sum_z, &difference_z);
+    NOT_UNROLLED
+    for (int k = 0; k < 2; k++) {
+        struct jac sum;
+        add_any(&sum, &product, &u);
+        fe_neg(&product.y, &product.y);
+        fe_set_one(&t);
+        fe_select(&z[k], &t, &sum.z, fe_is_zero(&sum.z));
+        result[k] = sum;
+    }
+    fe_mul(&both, &z[0], &z[1]);
     invert_block(&inverse, &both);
     if (id >= p.pairs) return;
-    fe_mul(&t, &inverse, &difference_z);
-    write_affine(low, &sum, &t);
-    fe_mul(&t, &inverse, &sum_z);
-    write_affine(high, &difference, &t);
+    NOT_UNROLLED
+    for (int k = 0; k < 2; k++) {
+        fe_mul(&t, &inverse, &z[1 - k]);
+        write_affine(k == 0 ? low : high, &result[k], &t);
+    }
 }
 
 static __global__ void __launch_bounds__(THREADS, GROUP_NTT_BLOCKS) k_scale(uint8_t *points, const struct glv_scalar *scalars, uint64_t count)
