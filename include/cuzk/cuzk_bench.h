@@ -1,8 +1,8 @@
-/* Timing on this machine's devices: the single operations that a proof is made of, and what sharing a GPU costs. */
+/* Timing on this machine's devices: the single operations that a proof is made of, what sharing a GPU costs, and whole PoRep proofs. */
 #ifndef CUZK_CUZK_BENCH_H
 #define CUZK_CUZK_BENCH_H
 
-#include "cuzk/cuzk.h"
+#include "cuzk/cuzk_filecoin.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +79,79 @@ typedef struct cuzk_call_row {
 CUZK_CHECKED cuzk_status cuzk_bench_calls(unsigned device,
                                           void (*row)(void *row_context, const cuzk_call_row *row),
                                           void *row_context, const cuzk_watch *watch, cuzk_error *error);
+
+/* -- whole PoRep proofs on GPUs: from vanilla proofs to verified bytes, the witness made there --------------------------- */
+
+typedef struct cuzk_porep_bench_options {
+    size_t size;
+    unsigned proofs;       /* each of another statement than the one before; at least 1 */
+    unsigned partitions;   /* of each proof; 0: all that its type has */
+    unsigned lanes;        /* batches at the same time on a device, 1 .. 4 */
+    unsigned devices;      /* the context's and those behind it; partitions go round them in turn */
+    unsigned sweep;        /* partitions that share a walk over the points; 0: all of a batch */
+    int check_rows;        /* every row of every partition is checked too */
+    uint64_t memory_bytes; /* plan as if a device had so much; 0: what it has */
+} cuzk_porep_bench_options;
+#define CUZK_POREP_BENCH_OPTIONS_INIT                                \
+    {                                                                \
+        sizeof(cuzk_porep_bench_options), 2, 0, 1, 1, 0, 0, 0        \
+    }
+
+/* How a batch is cut, and what it takes of a device. */
+typedef struct cuzk_porep_bench_plan {
+    size_t size;
+    unsigned partitions, sweep, slots, lanes; /* slots: vectors of scalars in turn; with two, partitions overlap */
+    uint64_t key_bytes;     /* the key, the points of numbers and the circuit: shared */
+    uint64_t kept_bytes;    /* of a lane: bits and numbers of its partitions, until their sweep, */
+    uint64_t vector_bytes;  /* each of slots + 1 vectors, */
+    uint64_t front_bytes;   /* workspace of witness and quotient, */
+    uint64_t back_bytes;    /* workspace of the sums: over the last vector and the front's, with one slot, */
+    uint64_t block_bytes;   /* and all of it */
+    uint64_t pinned_bytes;  /* of a lane, on the host */
+    uint64_t total_bytes;   /* of the device */
+} cuzk_porep_bench_plan;
+#define CUZK_POREP_BENCH_PLAN_INIT                                               \
+    {                                                                            \
+        sizeof(cuzk_porep_bench_plan), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
+    }
+
+/** Errors  CUZK_TOO_LARGE: not even one partition fits; both numbers are named. */
+CUZK_CHECKED cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *context,
+                                               const cuzk_porep_key *key,
+                                               const cuzk_porep_bench_options *options, cuzk_error *error);
+
+/* One stretch of the first device's time, of the last proof. */
+typedef struct cuzk_porep_bench_span {
+    size_t size;
+    const char *stage;  /* "witness", "constraints", "quotient", "sum H"; "sums A", "sums B1", "sums B2", "sums L" of a sweep */
+    unsigned partition; /* or sweep */
+    int is_sweep;
+    double begin_ms, end_ms; /* from the proof's first */
+} cuzk_porep_bench_span;
+
+typedef struct cuzk_porep_bench {
+    size_t size;
+    unsigned proofs, partitions;
+    double load_s;                             /* key and circuit to the devices, once */
+    double first_s, steady_s;                  /* from the statement to verified bytes; the mean distance of the others' ends, 0: there is one proof */
+    double idle_share;                         /* of the first device's time from its first kernel to its last; -1: it keeps no time */
+    uint64_t sent_bytes, received_bytes;       /* of a proof, all devices together */
+    uint64_t device_peak_bytes, host_peak_bytes; /* the latter resident, pinned memory included; 0: unknown */
+} cuzk_porep_bench;
+#define CUZK_POREP_BENCH_INIT                                        \
+    {                                                                \
+        sizeof(cuzk_porep_bench), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0       \
+    }
+
+/** Makes vanilla proofs (two sectors that never were, in turn), proves them over and over, and verifies every proof's bytes against
+ * inputs derived from the vanilla proofs' header.
+ * In      key   of the sector size;  context  whose backend makes witnesses itself
+ * Out     span  called for each stretch when all is over
+ * Errors  CUZK_UNSUPPORTED (the backend, or a proof type without sparse sectors), CUZK_TOO_LARGE, those of cuzk_porep_prove */
+CUZK_CHECKED cuzk_status cuzk_bench_porep(cuzk_porep_bench *out, cuzk_context *context, const cuzk_porep_key *key,
+                                          const cuzk_porep_bench_options *options,
+                                          void (*span)(void *span_context, const cuzk_porep_bench_span *span),
+                                          void *span_context, const cuzk_watch *watch, cuzk_error *error);
 
 #ifdef __cplusplus
 }

@@ -178,7 +178,8 @@ typedef struct cuzk_porep_request {
     size_t size;
     uint64_t miner, sector;
     /* NULL, or told how long each stage of each partition took: "check", "witness", "constraints", "quotient", "msm_a", "msm_b1", "msm_b2",
-     * "msm_l", "msm_h", "assemble", "verify"; "verify_all" last, with the number of partitions. */
+     * "msm_l", "msm_h", "assemble", "verify"; "verify_all" last, with the number of partitions.  Where a device makes the witnesses, first
+     * "device" (the key's and circuit's way there), and the sums A, B1, B2, L of all partitions of a batch are those of its first. */
     void (*stage)(void *context, unsigned partition, const char *stage, double ms);
     void *stage_context;
 } cuzk_porep_request;

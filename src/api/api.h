@@ -11,6 +11,9 @@
 #include "groth16/verify.h"
 #include <pthread.h>
 
+/* Of each device with memory of its own: statements of some dozen partitions of 32 GiB sectors on their way there. */
+#define API_PINNED_BYTES ((size_t)64 << 20)
+
 struct cuzk_context {
     const struct backend *backend;
     struct device *device;

@@ -29,7 +29,10 @@ static cuzk_status create(struct api_call *call, cuzk_context *context, const cu
     t->pool = context->pool; /* the device borrows these threads: every call comes with them */
     device.index = o->device_index;
     device.threads = pool_width(context->pool);
-    if (!context->backend->reads_host_memory) device.memory_bytes = o->memory_bytes;
+    if (!context->backend->reads_host_memory) {
+        device.memory_bytes = o->memory_bytes;
+        device.pinned_bytes = API_PINNED_BYTES;
+    }
     TRY(context->backend->open(&context->device, t, &device));
     context->backend->info(context->device, &info);
     context->memory_bytes = o->memory_bytes != 0 ? o->memory_bytes : info.memory_bytes;

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "formats/proof_codec.h"
+#include "filecoin/porep_prover.h"
 #include "groth16/prove_verified.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,13 +187,11 @@ static cuzk_status prove_partition(struct proving *p, unsigned partition, uint8_
     return CUZK_OK;
 }
 
-static cuzk_status prepare(struct proving *p)
+/* That vanilla proofs and key fit, and what a verifier would derive. */
+static cuzk_status derive_public(struct proving *p)
 {
     const struct porep_circuit *circuit = &p->key->binding.circuit;
-    struct porep_room room;
     struct porep_statement statement;
-    uint64_t clock = clock_now_ns();
-    void *values;
 
     if (p->c1->shape != circuit->shape) {
         const cuzk_status status =
@@ -203,6 +201,19 @@ static cuzk_status prepare(struct proving *p)
                         "registered_proof", NULL);
         return status;
     }
+    TRY(porep_check_identity(p->c1, p->task, p->request->miner, p->request->sector));
+    porep_proof_statement(&statement, p->c1, p->request->miner, p->request->sector);
+    porep_proof_derive(&p->public, &statement);
+    return CUZK_OK;
+}
+
+static cuzk_status prepare(struct proving *p)
+{
+    const struct porep_circuit *circuit = &p->key->binding.circuit;
+    struct porep_room room;
+    uint64_t clock = clock_now_ns();
+    void *values;
+
     TRY(groth16_prove_plan(&p->plan, p->task, p->key->key, p->context->backend, p->context->device));
     porep_proof_room(&room, &circuit->image, pool_width(p->context->pool));
     if (p->plan.on_image) room.values_bytes = 0;
@@ -217,10 +228,7 @@ static cuzk_status prepare(struct proving *p)
                         "raise the limit, or use a machine with more memory");
         return status;
     }
-    TRY(porep_check_identity(p->c1, p->task, p->request->miner, p->request->sector));
     TRY(porep_check(p->c1, p->task));
-    porep_proof_statement(&statement, p->c1, p->request->miner, p->request->sector);
-    porep_proof_derive(&p->public, &statement);
     report(p, 0, "check", clock_ms_since(clock));
     TRY(assignment_create(&p->assignment, p->task, &circuit->image));
     if (p->plan.on_image) return CUZK_OK;
@@ -230,19 +238,115 @@ static cuzk_status prepare(struct proving *p)
     return CUZK_OK;
 }
 
+/* One after another, each with a witness made here. */
+static cuzk_status prove_in_turn(struct proving *p, uint8_t *out)
+{
+    TRY(prepare(p));
+    for (unsigned k = 0; k < p->c1->partitions; k++) {
+        task_progress(p->task, "partitions", k, p->c1->partitions);
+        TRY(prove_partition(p, k, out + (size_t)k * PROOF_BYTES));
+    }
+    return CUZK_OK;
+}
+
+/* -- partitions together, where the device makes witnesses ------------------------------------------------------------- */
+
+static void report_span(const struct proving *p, unsigned partition, const char *stage,
+                        const struct batch_span *s)
+{
+    if (s->end_ns != 0) report(p, partition, stage, (double)(s->end_ns - s->begin_ns) * 1e-6);
+}
+
+/* Sums that serve several partitions are told of the first. */
+static void report_batch(const struct proving *p, const struct batch_plan *plan,
+                         const struct porep_share *share, const struct batch_times *times)
+{
+    static const char *const stages[BATCH_STAGES] = { "witness", "constraints", "quotient", "msm_h" };
+    static const char *const sums[QUERY_H] = { "msm_a", "msm_b1", "msm_b2", "msm_l" };
+
+    for (unsigned k = 0; k < share->count; k++)
+        for (int s = 0; s < BATCH_STAGES; s++)
+            report_span(p, share->first + k, stages[s], &times->stage[k][s]);
+    for (unsigned i = 0; i < times->sweeps; i++)
+        for (int q = 0; q < QUERY_H; q++)
+            report_span(p, share->first + i * plan->sweep, sums[q], &times->sweep[i][q]);
+}
+
+static cuzk_status prove_batches(struct proving *p, struct porep_prover *prover, uint8_t *out)
+{
+    struct batch_times *times = calloc(1, sizeof *times);
+    cuzk_status status = CUZK_OK;
+
+    if (times == NULL) return FAIL(p->task, CUZK_NO_MEMORY, "no memory for a batch");
+    for (unsigned k = 0; k < p->c1->partitions; k += prover->plan.partitions) {
+        const unsigned left = p->c1->partitions - k;
+        const struct porep_share share = { k, 1,
+                                           left < prover->plan.partitions ? left : prover->plan.partitions };
+        task_progress(p->task, "partitions", k, p->c1->partitions);
+        TRY_GOTO(out, porep_prover_begin(prover, p->task, p->c1, &p->public, &share, times));
+        TRY_GOTO(out, porep_prover_end(prover, p->task, out));
+        report_batch(p, &prover->plan, &share, times);
+    }
+out:
+    free(times);
+    return status;
+}
+
+/* What is wrong with the vanilla proofs says more than the row that it breaks. */
+static cuzk_status explain(struct proving *p, cuzk_status status)
+{
+    struct task own;
+
+    if (status != CUZK_UNSATISFIED && status != CUZK_MALFORMED && status != CUZK_MISMATCH) return status;
+    task_init(&own);
+    own.pool = p->task->pool;
+    own.cancel = p->task->cancel;
+    if (porep_check(p->c1, &own) == CUZK_OK) return status;
+    p->task->error = own.error;
+    return own.error.status;
+}
+
+/* *fits: false where the device has no room for key and batch; then nothing has been proved. */
+static cuzk_status prove_on_device(struct proving *p, uint8_t *out, bool *fits)
+{
+    const struct batch_limits limits = { .partitions = p->c1->partitions < BATCH_MOST ? p->c1->partitions
+                                                                                      : BATCH_MOST };
+    struct porep_prover *prover = calloc(1, sizeof *prover);
+    const uint64_t clock = clock_now_ns();
+    struct task plan;
+
+    if (prover == NULL) return FAIL(p->task, CUZK_NO_MEMORY, "no memory for a batch");
+    plan = *p->task;
+    cuzk_status status =
+        porep_prover_open(prover, &plan, p->key, p->context->backend, p->context->device, &limits);
+    *fits = status != CUZK_TOO_LARGE;
+    if (status != CUZK_OK && *fits) p->task->error = plan.error;
+    if (status == CUZK_OK) {
+        report(p, 0, "device", clock_ms_since(clock));
+        status = prove_batches(p, prover, out);
+        if (status != CUZK_OK) {
+            status = explain(p, status);
+            task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET, NULL,
+                            NULL);
+        }
+    }
+    porep_prover_close(prover);
+    free(prover);
+    return *fits ? status : CUZK_OK;
+}
+
 static cuzk_status prove(struct proving *p, uint8_t *out)
 {
     const unsigned partitions = p->c1->partitions;
     const size_t bytes = (size_t)partitions * PROOF_BYTES;
     uint8_t *made = malloc(bytes); /* handed out when all of them have been verified */
+    bool together = false;
     cuzk_status status = CUZK_OK;
 
     if (made == NULL) return FAIL(p->task, CUZK_NO_MEMORY, "no memory for %zu bytes", bytes);
-    TRY_GOTO(out, prepare(p));
-    for (unsigned k = 0; k < partitions; k++) {
-        task_progress(p->task, "partitions", k, partitions);
-        TRY_GOTO(out, prove_partition(p, k, made + (size_t)k * PROOF_BYTES));
-    }
+    TRY_GOTO(out, derive_public(p));
+    if (porep_prover_possible(p->context->backend)) TRY_GOTO(out, prove_on_device(p, made, &together));
+    if (!together) TRY_GOTO(out, prove_in_turn(p, made));
     const uint64_t start_ns = clock_now_ns();
     TRY_GOTO(out,
              porep_proof_verify(p->task, &p->key->verifier, &p->public, 0, partitions, span_of(made, bytes)));

@@ -36,7 +36,9 @@ struct device_info {
     char variant[64];       /* instruction set or architecture in use: "mulx/adx", "sm_90" */
     uint64_t memory_bytes;  /* MEM_DEVICE bytes in all; CPU: the host's limit (cgroup or MemTotal) */
     unsigned unit_count;    /* worker threads or SMs */
-    uint64_t stream_bytes;  /* of open device: MEM_DEVICE bytes that each open stream holds */
+    uint64_t stream_bytes;  /* of an open device: MEM_DEVICE bytes that each open stream holds, */
+    uint64_t peak_bytes;    /* the most that were taken at once, */
+    uint64_t sent_bytes, received_bytes; /* and what has been copied to it and back.  CPU: 0 */
 };
 
 struct device_options {

@@ -103,6 +103,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_bench_prove(int argc, char **argv);
 int cmd_interlock(int argc, char **argv);
+int cmd_bench_porep(int argc, char **argv);
 int cmd_setup(int argc, char **argv);
 int cmd_vkey(int argc, char **argv);
 int cmd_key(int argc, char **argv);

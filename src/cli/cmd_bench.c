@@ -11,6 +11,7 @@ static const char help[] =
     "With KEY and WITNESS: opens the key once, proves --runs times (each proof verified) and prints the stages' medians.\n"
     "Without: times the operations of which proofs are made at 2^log2 random elements; every result is checked.\n"
     "With the word prove: proofs a second over lanes, and memory; see 'cuzk bench prove --help'.\n"
+    "With the word porep: whole PoRep proofs on a card; see 'cuzk bench porep --help'.\n"
     "With the word interlock: what sharing a card between lanes costs; see 'cuzk bench interlock --help'.\n"
     "Compare figures of one run only: machines share cores and change clocks.";
 
@@ -193,6 +194,7 @@ int cmd_bench(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "interlock") == 0) return cmd_interlock(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "prove") == 0) return cmd_bench_prove(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "porep") == 0) return cmd_bench_porep(argc - 1, argv + 1);
     const char *key_path = NULL, *witness_path = NULL, *r1cs_path = NULL, *curve = "bn254";
     uint64_t runs = 5, log2 = 16, at_once = 1;
     const struct option_row options[] = {

@@ -231,6 +231,29 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
     return status;
 }
 
+void key_device_drop(const struct groth16_key *key, const struct backend *backend, struct device *device)
+{
+    struct key_devices *const d = key->devices;
+
+    pthread_mutex_lock(&d->lock);
+    for (unsigned i = d->idle_count; i-- > 0;) {
+        if (d->idle[i].backend != backend || d->idle[i].device != device) continue;
+        backend->stream_close(d->idle[i].stream);
+        d->idle[i] = d->idle[--d->idle_count];
+        atomic_fetch_sub(&idle_streams, 1);
+    }
+    for (struct key_device **at = &d->first; *at != NULL;) {
+        struct key_device *const k = *at;
+        if (k->backend == backend && k->device == device) {
+            *at = k->next;
+            release(k);
+        } else {
+            at = &k->next;
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
 /* -- streams ----------------------------------------------------------------------------------------------------------- */
 
 cuzk_status key_device_stream_take(struct stream **out, struct task *t, const struct groth16_key *key,

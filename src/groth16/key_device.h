@@ -45,6 +45,10 @@ cuzk_status key_device_take(const struct key_device **out, struct task *t, const
                             const struct backend *backend, struct device *device, struct stream *stream,
                             const struct key_residence *what) MUST_CHECK;
 
+/** Gives back what a key has on a device, streams included: before the device is closed while the key lives on.  No proof of the key may
+ * be under way there. */
+void key_device_drop(const struct groth16_key *key, const struct backend *backend, struct device *device);
+
 /** Points [first, first + count) of an encoded query, decoded on t->pool and copied to the start of to, in stream order.
  * Cost  0.3 us a point and core for G1 (BLS12-381); 16 MB of heap while it runs. */
 cuzk_status key_device_send_points(struct task *t, const struct groth16_key *key,

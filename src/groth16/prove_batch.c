@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "groth16/chunks.h"
 #include "groth16/h_poly.h"
+#include "groth16/key_check.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -473,6 +474,7 @@ static cuzk_status check_rows(struct batch *b, struct task *t, unsigned i)
 
 static cuzk_status explain(struct batch *b, struct task *t, unsigned i)
 {
+    TRY(groth16_key_check_files(t, b->plan.split->key));
     TRY(compare_inputs(b, t, i));
     TRY(check_rows(b, t, i));
     const cuzk_status status = FAIL(t, CUZK_KEY_INVALID,

@@ -1,15 +1,17 @@
 /* A 2 KiB sector sealed, proved and verified: bytes against the oracle's for fixed (r, s), then through the public surface, and what the
  * prover does with a witness or parameters that are wrong.
  *
- * Takes about a minute and 1.1 GB of disk.  The oracle knows the trapdoor and does field arithmetic over the circuit's rows, so it
+ * Use: test_porep [PATTERN].  Takes some minutes and 1.1 GB of disk.  The oracle knows the trapdoor and does field arithmetic over the circuit's rows, so it
  * checks set-up, evaluation through the image, quotient, sums and assembly at a domain of 2^22. */
 #include "support/cm.h"
 #include "api/api_filecoin.h"
 #include "circuits/porep/porep_seal.h"
+#include "cuzk/cuzk_bench.h"
 #include "groth16/key_derived.h"
 #include "groth16/prove_blinded.h"
 #include "groth16/prove_verified.h"
 #include "groth16/setup.h"
+#include "support/image_backend.h"
 #include "support/oracle.h"
 #include "support/proving.h"
 
@@ -211,14 +213,71 @@ static void the_public_surface_proves_and_verifies(void **state)
     cuzk_context_destroy(context);
 }
 
-int main(void)
+/* Statements in, proofs out, on a device that makes witnesses itself: here the CPU in its place. */
+static void a_device_makes_the_witness(void **state)
+{
+    struct cuzk_context context = { .backend = image_backend(s.proving.backend),
+                                    .device = s.proving.device,
+                                    .pool = s.proving.pool };
+    cuzk_porep_key_options key_options = CUZK_POREP_KEY_OPTIONS_INIT;
+    cuzk_porep_request request = CUZK_POREP_REQUEST_INIT;
+    cuzk_porep_statement statement = CUZK_POREP_STATEMENT_INIT;
+    cuzk_porep_bench_options options = CUZK_POREP_BENCH_OPTIONS_INIT;
+    cuzk_porep_bench_plan plan = CUZK_POREP_BENCH_PLAN_INIT;
+    cuzk_porep_bench result = CUZK_POREP_BENCH_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    struct cuzk_c1 c1 = { s.c1 };
+    unsigned char proof[192];
+    cuzk_porep_key *key = NULL;
+    cuzk_vk *vk = NULL;
+
+    (void)state;
+    key_options.folder = s.folder;
+    request.miner = 1000;
+    request.sector = 77;
+    assert_int_equal(cuzk_porep_key_open(&key, &context, 2048, &key_options, NULL, &error), CUZK_OK);
+    if (cuzk_porep_prove(proof, sizeof proof, &context, key, &c1, &request, NULL, &error) != CUZK_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(cuzk_porep_vk_open(&vk, 2048, s.folder, &error), CUZK_OK);
+    cuzk_c1_statement(&c1, 1000, 77, &statement);
+    assert_int_equal(cuzk_porep_verify(vk, &statement, proof, sizeof proof, &error), CUZK_OK);
+
+    /* a sibling that is another one: the path is named, and no byte leaves */
+    bls12_381_fr_int *const number = &c1.c1.numbers[5];
+    number->l[0] ^= 1;
+    memset(proof, 0x5a, sizeof proof);
+    assert_int_not_equal(cuzk_porep_prove(proof, sizeof proof, &context, key, &c1, &request, NULL, &error), CUZK_OK);
+    assert_non_null(strstr(error.text, "challenge"));
+    for (size_t i = 0; i < sizeof proof; i++) assert_int_equal(proof[i], 0x5a);
+    number->l[0] ^= 1;
+
+    options.proofs = 1;
+    options.check_rows = 1;
+    assert_int_equal(cuzk_bench_porep_plan(&plan, &context, key, &options, &error), CUZK_OK);
+    assert_int_equal(plan.partitions, 1);
+    if (cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error) != CUZK_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(result.proofs, 1);
+    assert_true(result.first_s > 0);
+    options.memory_bytes = plan.total_bytes / 2;
+    assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_TOO_LARGE);
+    context.backend = s.proving.backend;
+    assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_UNSUPPORTED);
+    cuzk_vk_close(vk);
+    cuzk_porep_key_close(key);
+    image_backend_end();
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_the_published_ones),
         cmocka_unit_test(bytes_are_the_oracles),
         cmocka_unit_test(a_wrong_witness_is_found),
         cmocka_unit_test(the_public_surface_proves_and_verifies),
+        cmocka_unit_test(a_device_makes_the_witness),
     };
 
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

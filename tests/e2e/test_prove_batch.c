@@ -2,7 +2,8 @@
  * original key and the derived one, in every cut that a plan may have; what is wrong with one partition costs that one, and what
  * goes wrong with the device the batch alone.
  *
- * On the emulated device (SEED of all orders; "slow" for more), or as test_prove_batch_cuda on a GPU. */
+ * Use: test_prove_batch [SEED [slow | PATTERN]] on the emulated device, with this seed of all orders; test_prove_batch_cpu on a CPU that
+ * makes witnesses as a GPU does, where every call of a backend fails in turn; test_prove_batch_cuda on a GPU. */
 #include "support/cm.h"
 #include "groth16/key_derived.h"
 #include "groth16/prove_batch.h"
@@ -14,6 +15,9 @@
 #if defined(CUZK_CUDA_EMULATED)
 #include "cuda_host.h"
 #include <cuda_runtime_api.h>
+#elif defined(CPU_IMAGES)
+#include "backend/fault/fault_backend.h"
+#include "support/image_backend.h"
 #endif
 
 enum { SAMPLES = 10, INPUTS_MOST = 64 };
@@ -109,6 +113,15 @@ static int close_all(void **state)
     return 0;
 }
 
+static const struct backend *proving_on(void)
+{
+#if defined(CPU_IMAGES)
+    return image_backend(&backend_fault);
+#else
+    return backend_by_name("cuda");
+#endif
+}
+
 /* -- where it is proved ------------------------------------------------------------------------------------------------ */
 
 struct place {
@@ -124,7 +137,7 @@ static void device_open(struct place *p, uint64_t memory_bytes)
                                       .pinned_bytes = 1 << 20 };
 
     proving_task(&p->t, &m.proving);
-    p->backend = backend_by_name("cuda");
+    p->backend = proving_on();
     p->split = NULL;
     proving_must(&p->t, p->backend->open(&p->device, &p->t, &o), "device");
 }
@@ -149,6 +162,14 @@ static void place_close(struct place *p)
     keys_open();
 }
 
+#if defined(CPU_IMAGES)
+/* The host's allocator knows; AddressSanitizer tells what is left. */
+static uint64_t bytes_free(struct place *p)
+{
+    (void)p;
+    return 0;
+}
+#else
 /* Memory that nobody has taken. */
 static uint64_t bytes_free(struct place *p)
 {
@@ -166,6 +187,7 @@ static uint64_t bytes_free(struct place *p)
     }
     return most;
 }
+#endif
 
 /* -- a batch ----------------------------------------------------------------------------------------------------------- */
 
@@ -471,7 +493,6 @@ static void cancelled(void **state)
     place_close(&p);
 }
 
-#if defined(CUZK_CUDA_EMULATED)
 static cuzk_status prove_one(struct batch *b, struct task *t, struct batch_item *item)
 {
     items_of(item, 0, 1);
@@ -479,6 +500,7 @@ static cuzk_status prove_one(struct batch *b, struct task *t, struct batch_item 
     return prove_batch_end(b, t, &m.verifier);
 }
 
+#if defined(CUZK_CUDA_EMULATED)
 /* An error that leaves the context alive, from every call of the runtime in turn. */
 static void every_call_fails(void **state)
 {
@@ -516,6 +538,34 @@ static void every_call_fails(void **state)
     prove_batch_close(b);
     place_close(&p);
 }
+#elif defined(CPU_IMAGES)
+/* From every call of the backend in turn. */
+static void every_call_fails(void **state)
+{
+    const struct batch_limits l = { 2, 0, 1, 0, true };
+    struct batch_item item;
+    struct batch_plan plan;
+    uint64_t n = 0, calls = 0;
+    struct place p;
+    struct task t;
+
+    (void)state;
+    place_open(&p, m.key[1]);
+    struct batch *b = batch_of(&p, &plan, &l);
+    do {
+        proving_task(&t, &m.proving);
+        fault_arm(n, CUZK_DEVICE_LOST);
+        const cuzk_status status = prove_one(b, &t, &item);
+        calls = fault_disarm();
+        /* the last two wait for what has ended: whatever they say, the proof is there */
+        assert_int_equal(status, n + 2 < calls ? CUZK_DEVICE_LOST : CUZK_OK);
+        if (n % 8 == 0) prove_right(&p, b, 4, 2);
+    } while (n++ < calls);
+    assert_verifies(&item);
+    printf("%llu calls\n", (unsigned long long)calls);
+    prove_batch_close(b);
+    place_close(&p);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -528,11 +578,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_wrong_partition_costs_itself),
         cmocka_unit_test(too_little_memory_is_told),
         cmocka_unit_test(cancelled),
-#if defined(CUZK_CUDA_EMULATED)
+#if defined(CUZK_CUDA_EMULATED) || defined(CPU_IMAGES)
         cmocka_unit_test(every_call_fails),
 #endif
     };
-    const struct backend *b = backend_by_name("cuda");
+    const struct backend *b = proving_on();
     struct task t;
     size_t count = 0;
 
@@ -545,6 +595,10 @@ int main(int argc, char **argv)
     c.guard_memory = c.seed % 2 == 1;
     printf("seed %llu\n", (unsigned long long)c.seed);
     cuda_host_configure(&c);
+#elif defined(CPU_IMAGES)
+    (void)argc;
+    (void)argv;
+    m.slow = true;
 #endif
     task_init(&t);
     if (b == NULL || b->probe(&t, NULL, 0, &count) != CUZK_OK || count == 0) {

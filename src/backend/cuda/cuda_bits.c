@@ -96,6 +96,7 @@ cuzk_status cuda_bit_sum(struct stream *s, struct task *t, const struct bit_sum_
     CU(t, bits_launch_count(ones, &sweep, d->sm_count, s->handle));
     CU(t, kernels_of(p->curve, p->group)->sum(jacobian, sums, &sweep, p->part_count, s->handle));
     CU(t, cudaMemcpyAsync(result, jacobian, result_bytes(p), cudaMemcpyDeviceToHost, s->handle));
+    cuda_received(s, result_bytes(p));
     struct pending *const pending = &s->pending[s->pending_count++];
     pending->finish = bit_sum_finish;
     pending->bits = *p;

@@ -220,6 +220,9 @@ static void cuda_info(const struct device *d, struct device_info *out)
     memcpy(out->variant, d->variant, sizeof out->variant);
     out->memory_bytes = d->arena_bytes;
     out->stream_bytes = CUDA_SCRATCH_BYTES;
+    out->peak_bytes = d->peak_bytes;
+    out->sent_bytes = atomic_load(&d->sent);
+    out->received_bytes = atomic_load(&d->received);
     out->unit_count = d->sm_count;
 }
 
@@ -230,6 +233,8 @@ static cuzk_status list_take(struct device *d, struct task *t, struct block_list
     pthread_mutex_lock(&d->lock);
     const cuzk_status status = block_take(l, t, offset, bytes);
     if (status == CUZK_OK) region_mark(d, l, *offset, bytes, true);
+    const uint64_t used = l == &d->arena_list ? block_list_used(l) : 0;
+    if (used > d->peak_bytes) d->peak_bytes = used;
     pthread_mutex_unlock(&d->lock);
     return status;
 }
@@ -455,6 +460,7 @@ static bool is_pinned(const struct device *d, const void *p) { return (const uin
 cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const void *from, size_t bytes)
 {
     TRY(cuda_enter(t, s->device));
+    atomic_fetch_add(&s->device->sent, bytes);
     if (is_pinned(s->device, from)) {
         CU(t, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->handle));
         return CUZK_OK;
@@ -498,6 +504,7 @@ static cuzk_status download(struct stream *s, struct task *t, void *to, const st
         return CUZK_OK;
     }
     TRY(cuda_enter(t, s->device));
+    cuda_received(s, bytes);
     if (is_pinned(s->device, to)) {
         CU(t, cudaMemcpyAsync(to, from->data + from_offset, bytes, cudaMemcpyDeviceToHost, s->handle));
         return CUZK_OK;

@@ -31,6 +31,8 @@ struct device {
     uint64_t arena_bytes;
     uint8_t *pinned;            /* registered host memory */
     size_t pinned_bytes;
+    uint64_t peak_bytes;        /* of the arena */
+    atomic_uint_least64_t sent, received;
     cudaEvent_t zero;           /* from which marks are counted; NULL: there was none yet */
     pthread_mutex_t lock;       /* of the two lists, and zero */
     struct block_list arena_list, pinned_list;
@@ -100,6 +102,9 @@ cuzk_status cuda_enter(struct task *t, const struct device *d) MUST_CHECK;
 
 /** Room in pinned memory for one result of the next pending operation; waits for nothing.  CUZK_QUEUE_FULL if all are in flight. */
 cuzk_status cuda_result_slot(struct stream *s, struct task *t, uint8_t **out) MUST_CHECK;
+
+/** Notes bytes on their way to the host. */
+static inline void cuda_received(struct stream *s, size_t bytes) { atomic_fetch_add(&s->device->received, bytes); }
 
 /** From pinned or pageable host memory to the device, in stream order. */
 cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const void *from, size_t bytes) MUST_CHECK;

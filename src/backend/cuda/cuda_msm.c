@@ -376,6 +376,7 @@ cuzk_status cuda_msm(struct stream *s, struct task *t, const struct msm_plan *p,
     uint8_t *const jacobian = shared, *const scratch = shared + round_up(result_bytes);
     CU(t, k->reduce(jacobian, scratch, ws, &shape.sets, &shape.reduction, s->handle));
     CU(t, cudaMemcpyAsync(result, jacobian, result_bytes, cudaMemcpyDeviceToHost, s->handle));
+    cuda_received(s, result_bytes + COUNTER_COUNT * 4);
     s->pending[s->pending_count].finish = cuda_msm_finish;
     s->pending[s->pending_count].plan = *p;
     s->pending[s->pending_count].out = out;

@@ -205,6 +205,7 @@ cuzk_status cuda_image_assign(struct stream *s, struct task *t, const struct ima
     const cuzk_status status = launch_all(s, t, p, &m, &v);
     if (status == CUZK_OK) {
         CU(t, cudaMemcpyAsync(result, v.flags, sizeof *v.flags, cudaMemcpyDeviceToHost, s->handle));
+        cuda_received(s, sizeof *v.flags);
         s->pending[s->pending_count++].finish = finish;
     }
     CU(t, cudaMemsetAsync(ws, 0, plan->workspace_bytes, s->handle)); /* registers and statement are secret */

@@ -1,0 +1,182 @@
+/* cuzk bench porep: how long does a PoRep proof take on these cards, and where does its time go? */
+#include "cli/cli.h"
+#include "cuzk/cuzk_bench.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] = "Makes vanilla proofs of sectors that never were (sparse), proves them --proofs "
+                           "times with development or real "
+                           "parameters, and verifies every\n"
+                           "proof's bytes against inputs derived from the vanilla proofs' header.  Witness, "
+                           "constraints, quotient and sums are "
+                           "the card's; the statement\n"
+                           "is all that goes there.  Prints seconds a proof, where the last proof's time "
+                           "went on the card, the card's idle "
+                           "share, and bytes.\n"
+                           "With --plan nothing is proved: what a batch takes of cards of 139, 80, 48, 24 "
+                           "and 16 GiB, and of this one.";
+
+static void print_span(void *context, const cuzk_porep_bench_span *s)
+{
+    (void)context;
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:s, s:i, s:f, s:f}", "stage", s->stage,
+                                 s->is_sweep ? "sweep" : "partition", (int)s->partition, "begin_ms",
+                                 s->begin_ms, "end_ms", s->end_ms));
+    else
+        printf("  %-9s %2u  %-12s %10.3f %10.3f %10.3f\n", s->is_sweep ? "sweep" : "partition", s->partition,
+               s->stage, s->begin_ms, s->end_ms, s->end_ms - s->begin_ms);
+}
+
+static void print_result(const cuzk_porep_bench *r, const cuzk_porep_bench_options *o)
+{
+    if (cli.json) {
+        cli_print_json(
+            json_pack("{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}", "status", "OK",
+                      "proofs", (int)r->proofs, "partitions", (int)r->partitions, "lanes", (int)o->lanes,
+                      "devices", (int)o->devices, "load_s", r->load_s, "first_s", r->first_s, "steady_s",
+                      r->steady_s, "idle_share", r->idle_share, "sent_bytes", (json_int_t)r->sent_bytes,
+                      "received_bytes", (json_int_t)r->received_bytes, "device_peak_bytes",
+                      (json_int_t)r->device_peak_bytes, "host_peak_bytes", (json_int_t)r->host_peak_bytes));
+        return;
+    }
+    printf("%u proofs of %u partitions, all verified; %u lanes on each of %u devices\n"
+           "  key to the card      %.3f s, once\n"
+           "  first proof          %.3f s\n",
+           r->proofs, r->partitions, o->lanes, o->devices, r->load_s, r->first_s);
+    if (r->steady_s > 0) printf("  each one after it    %.3f s\n", r->steady_s);
+    if (r->idle_share >= 0) printf("  card idle            %.2f %%\n", 100 * r->idle_share);
+    printf("  bytes of a proof     %s to the card, %s back\n"
+           "  peak                 %s of the card, %s of the host\n",
+           cli_bytes(r->sent_bytes), cli_bytes(r->received_bytes), cli_bytes(r->device_peak_bytes),
+           cli_bytes(r->host_peak_bytes));
+}
+
+static void print_plan(const cuzk_porep_bench_plan *p, uint64_t memory_bytes)
+{
+    if (cli.json)
+        cli_print_json(
+            json_pack("{s:I, s:I, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "memory_bytes",
+                      (json_int_t)memory_bytes, "total_bytes", (json_int_t)p->total_bytes, "partitions",
+                      (int)p->partitions, "sweep", (int)p->sweep, "slots", (int)p->slots, "lanes",
+                      (int)p->lanes, "key_bytes", (json_int_t)p->key_bytes, "kept_bytes",
+                      (json_int_t)p->kept_bytes, "vector_bytes", (json_int_t)p->vector_bytes, "front_bytes",
+                      (json_int_t)p->front_bytes, "back_bytes", (json_int_t)p->back_bytes, "block_bytes",
+                      (json_int_t)p->block_bytes, "pinned_bytes", (json_int_t)p->pinned_bytes));
+    else {
+        printf("%s: %s in all: key %s, and %u lanes with %u partitions, %u to a sweep:\n",
+               cli_bytes(memory_bytes), cli_bytes(p->total_bytes), cli_bytes(p->key_bytes), p->lanes,
+               p->partitions, p->sweep);
+        printf("    %s each: witnesses %s, %u vectors of %s, workspaces %s and %s%s; %s pinned\n",
+               cli_bytes(p->block_bytes), cli_bytes(p->kept_bytes), p->slots + 1, cli_bytes(p->vector_bytes),
+               cli_bytes(p->front_bytes), cli_bytes(p->back_bytes),
+               p->slots == 1 ? " (over the last vector and the other)" : "", cli_bytes(p->pinned_bytes));
+    }
+}
+
+/* Cards without room are told with both numbers, and are no failure of the command. */
+static int plan_cards(cuzk_context *context, const cuzk_porep_key *key, cuzk_porep_bench_options *o)
+{
+    static const uint64_t gib[] = { 139, 80, 48, 24, 16 };
+    cuzk_device_info device = CUZK_DEVICE_INFO_INIT;
+
+    cuzk_context_device(context, &device);
+    for (size_t i = 0; i <= ARRAY_COUNT(gib); i++) {
+        cuzk_porep_bench_plan plan = CUZK_POREP_BENCH_PLAN_INIT;
+        cuzk_error error = CUZK_ERROR_INIT;
+        o->memory_bytes = i < ARRAY_COUNT(gib) ? gib[i] << 30 : device.memory_bytes;
+        if (cuzk_bench_porep_plan(&plan, context, key, o, &error) == CUZK_OK)
+            print_plan(&plan, o->memory_bytes);
+        else if (error.status != CUZK_TOO_LARGE)
+            return cli_fail(&error);
+        else if (cli.json)
+            cli_print_json(
+                json_pack("{s:I, s:s}", "memory_bytes", (json_int_t)o->memory_bytes, "refused", error.text));
+        else
+            printf("%s: %s\n", cli_bytes(o->memory_bytes), error.text);
+    }
+    return 0;
+}
+
+static int run(uint64_t sector_bytes, const char *folder, cuzk_key_mode mode, cuzk_porep_bench_options *o,
+               bool plan)
+{
+    cuzk_porep_key_options key_options = CUZK_POREP_KEY_OPTIONS_INIT;
+    cuzk_porep_bench result = CUZK_POREP_BENCH_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+    cuzk_porep_key *key = NULL;
+    cuzk_watch watch = cli_watch();
+    int exit_code = 0;
+
+    key_options.folder = folder;
+    key_options.mode = mode;
+    if (!cli_context(&context, &exit_code)) return exit_code;
+    if (cuzk_porep_key_open(&key, context, sector_bytes, &key_options, &watch, &error) != CUZK_OK)
+        goto failed;
+    if (plan) {
+        exit_code = plan_cards(context, key, o);
+        goto out;
+    }
+    if (cuzk_bench_porep(&result, context, key, o, print_span, NULL, &watch, &error) != CUZK_OK) goto failed;
+    print_result(&result, o);
+    goto out;
+failed:
+    exit_code = cli_fail(&error);
+out:
+    cuzk_porep_key_close(key);
+    cuzk_context_destroy(context);
+    return exit_code;
+}
+
+int cmd_bench_porep(int argc, char **argv)
+{
+    const char *size = NULL, *folder = NULL;
+    uint64_t proofs = 2, partitions = 0, lanes = 1, devices = 1, sweep = 0, memory_mib = 0;
+    bool check_rows = false, plan = false;
+    const struct option_row options[] = {
+        { "--size", OPTION_TEXT, &size, 0, 0, "SIZE", "sector size: 2KiB, 8MiB, 512MiB, 32GiB, 64GiB" },
+        { "--params", OPTION_TEXT, &folder, 0, 0, "DIR",
+          "parameters (default $FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-proof-parameters)" },
+        { "--proofs", OPTION_COUNT, &proofs, 1, 1000, "N", "how many, one after another (default 2)" },
+        { "--partitions", OPTION_COUNT, &partitions, 1, 126, "K", "of each proof (default: all)" },
+        { "--lanes", OPTION_COUNT, &lanes, 1, 4, "N", "batches at the same time on a card (default 1)" },
+        { "--devices", OPTION_COUNT, &devices, 1, 8, "N",
+          "cards, from --device on, over which partitions go in turn (default 1)" },
+        { "--sweep", OPTION_COUNT, &sweep, 1, 16, "K",
+          "partitions that share a walk over the points (default: all)" },
+        { "--check-rows", OPTION_FLAG, &check_rows, 0, 0, NULL, "every row of the circuit is checked too" },
+        { "--plan", OPTION_FLAG, &plan, 0, 0, NULL, "only tell what a batch takes of cards" },
+        { "--as-if", OPTION_COUNT, &memory_mib, 1, 1 << 24, "MIB", "plan as if a card had so many MiB" },
+        CLI_KEY_MODE_OPTION,
+        CLI_DEVICE_OPTIONS,
+        CLI_COMMON_OPTIONS,
+    };
+    cuzk_porep_bench_options o = CUZK_POREP_BENCH_OPTIONS_INIT;
+    cuzk_key_mode mode;
+    struct task t;
+
+    if (args_want_help(argc, argv)) {
+        args_print_help("bench porep", help, options, ARRAY_COUNT(options), NULL, 0);
+        return 0;
+    }
+    task_init(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK)
+        return cli_fail_task(&t);
+    if (size == NULL || cuzk_sector_bytes(size) == 0) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, size == NULL ? "--size is missing" : "there is no sector size '%s'",
+             size);
+        task_fail_place(&t, NULL, ERROR_NO_OFFSET, "--size",
+                        "cuzk bench porep --size 2KiB --params DIR --device 0");
+        return cli_fail_task(&t);
+    }
+    if (cli_key_mode(&t, &mode) != CUZK_OK) return cli_fail_task(&t);
+    o.proofs = (unsigned)proofs;
+    o.partitions = (unsigned)partitions;
+    o.lanes = (unsigned)lanes;
+    o.devices = (unsigned)devices;
+    o.sweep = (unsigned)sweep;
+    o.check_rows = check_rows;
+    o.memory_bytes = memory_mib << 20;
+    return run(cuzk_sector_bytes(size), folder, mode, &o, plan);
+}
