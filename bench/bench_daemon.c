@@ -4,8 +4,8 @@
  *
  * The daemon (process PID) serves KEY as CIRCUIT, with as many threads (0: all).  With NAME, what WITNESS.wtns is called in the daemon's
  * witness_folder, the name is sent instead of the bytes.  Both have the key resident and verify each proof.
- * Printed: the medians, the median of the differences of neighbours, and the daemon's own times for the parts of its way; and the same of
- * CPU time (of daemon and client together), which other work on the machine does not change. */
+ * Printed: the medians, the median of the differences of neighbours with its quartiles, and the daemon's own times for the parts of its way;
+ * and the same of CPU time and page faults (of daemon and client together), which other work on the machine changes less. */
 #include "cuzk/cuzk.h"
 #include "base/clock.h"
 #include "base/mapfile.h"
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define ROUNDS_MOST 10000
@@ -26,14 +27,17 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(const double *values, size_t count)
+/* The value that quarters / 4 of them are below. */
+static double quartile(const double *values, size_t count, size_t quarters)
 {
     static double sorted[ROUNDS_MOST];
 
     memcpy(sorted, values, count * sizeof *values);
     qsort(sorted, count, sizeof *sorted, compare);
-    return sorted[count / 2];
+    return sorted[count * quarters / 4];
 }
+
+static double median(const double *values, size_t count) { return quartile(values, count, 2); }
 
 static void stop(const char *what, const char *text)
 {
@@ -48,6 +52,29 @@ static double cpu_ms(clockid_t clock)
 
     if (clock_gettime(clock, &t) != 0) stop("the daemon's process", "is gone");
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* Page faults so far that read nothing: here, or of the process whose /proc/PID/stat is at path. */
+static double faults(const char *path)
+{
+    struct rusage own;
+    unsigned long count = 0;
+
+    if (path == NULL) return getrusage(RUSAGE_SELF, &own) == 0 ? (double)own.ru_minflt : 0;
+    FILE *f = fopen(path, "re");
+    if (f == NULL || fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %lu", &count) != 1) stop(path, "cannot be read");
+    fclose(f);
+    return (double)count;
+}
+
+/* What has been spent, here and by the daemon. */
+struct spent {
+    double cpu, daemon_cpu, faults, daemon_faults;
+};
+
+static struct spent spent_now(clockid_t daemon, const char *path)
+{
+    return (struct spent){ cpu_ms(CLOCK_PROCESS_CPUTIME_ID), cpu_ms(daemon), faults(NULL), faults(path) };
 }
 
 struct direct {
@@ -92,11 +119,6 @@ struct times {
     double all, queue, prove, total;
 };
 
-static size_t pack(const void *message, uint8_t *out)
-{
-    return cuzk__v1__prove_request__pack((const Cuzk__V1__ProveRequest *)message, out);
-}
-
 static struct times daemon_prove(struct rpc_client *client, const char *circuit, struct span wtns,
                                  const char *name)
 {
@@ -118,8 +140,8 @@ static struct times daemon_prove(struct rpc_client *client, const char *circuit,
     }
     request.submit = &submit;
     task_init(&task);
-    if (rpc_client_call(client, &task, &answer, &answer_bytes, &code, "/cuzk.v1.ProvingEngine/Prove", pack,
-                        &request, cuzk__v1__prove_request__get_packed_size(&request), 0) != CUZK_OK)
+    if (rpc_client_call(client, &task, &answer, &answer_bytes, &code, "/cuzk.v1.ProvingEngine/Prove",
+                        &request.base, 0) != CUZK_OK)
         stop("Prove", task.error.text);
     t.all = clock_ms_since(start_ns);
     Cuzk__V1__ProveResponse *r = cuzk__v1__prove_response__unpack(NULL, answer_bytes, answer);
@@ -137,9 +159,10 @@ static struct times daemon_prove(struct rpc_client *client, const char *circuit,
 int main(int argc, char **argv)
 {
     static double direct[ROUNDS_MOST], daemon[ROUNDS_MOST], more[ROUNDS_MOST], inside[ROUNDS_MOST], prove[ROUNDS_MOST],
-        direct_cpu[ROUNDS_MOST], daemon_cpu[ROUNDS_MOST];
+        direct_cpu[ROUNDS_MOST], daemon_cpu[ROUNDS_MOST], direct_faults[ROUNDS_MOST], daemon_faults[ROUNDS_MOST];
     const char *const name = argc > 8 ? argv[8] : NULL;
     const size_t rounds = argc > 5 ? (size_t)strtoul(argv[5], NULL, 10) : 0;
+    char stat_path[64];
     clockid_t other;
     struct rpc_client *client = NULL;
     struct mapfile wtns;
@@ -151,6 +174,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_daemon ADDRESS CIRCUIT KEY.zkey WITNESS.wtns ROUNDS THREADS PID\n");
         return 2;
     }
+    snprintf(stat_path, sizeof stat_path, "/proc/%.20s/stat", argv[7]);
     task_init(&t);
     rpc_core_init();
     if (mapfile_open(&wtns, &t, argv[4]) != CUZK_OK || rpc_client_open(&client, &t, argv[1]) != CUZK_OK)
@@ -163,13 +187,18 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < rounds; i++) {
         struct times s = { 0 };
         for (size_t turn = 0; turn < 2; turn++) { /* who is first changes */
-            const double own = cpu_ms(CLOCK_PROCESS_CPUTIME_ID), its = cpu_ms(other);
-            if (turn == i % 2) {
+            const struct spent before = spent_now(other, stat_path);
+            if (turn == i % 2)
                 direct[i] = direct_prove(&d, wtns.bytes);
-                direct_cpu[i] = cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - own;
-            } else {
+            else
                 s = daemon_prove(client, argv[2], wtns.bytes, name);
-                daemon_cpu[i] = cpu_ms(CLOCK_PROCESS_CPUTIME_ID) - own + cpu_ms(other) - its;
+            const struct spent after = spent_now(other, stat_path);
+            if (turn == i % 2) {
+                direct_cpu[i] = after.cpu - before.cpu;
+                direct_faults[i] = after.faults - before.faults;
+            } else {
+                daemon_cpu[i] = after.cpu - before.cpu + after.daemon_cpu - before.daemon_cpu;
+                daemon_faults[i] = after.faults - before.faults + after.daemon_faults - before.daemon_faults;
             }
         }
         daemon[i] = s.all;
@@ -178,10 +207,11 @@ int main(int argc, char **argv)
         more[i] = daemon[i] - direct[i];
     }
     printf("{\"bench\":\"daemon\",\"rounds\":%zu,\"witness\":\"%s\",\"witness_bytes\":%zu,\"direct_ms\":%.2f,\"daemon_ms\":%.2f,"
-           "\"median_difference_ms\":%.2f,\"daemon_job_ms\":%.0f,\"daemon_part_ms\":%.0f,"
-           "\"direct_cpu_ms\":%.2f,\"daemon_cpu_ms\":%.2f}\n",
+           "\"median_difference_ms\":%.2f,\"quartiles_ms\":[%.2f,%.2f],\"daemon_job_ms\":%.0f,\"daemon_part_ms\":%.0f,"
+           "\"direct_cpu_ms\":%.2f,\"daemon_cpu_ms\":%.2f,\"direct_faults\":%.0f,\"daemon_faults\":%.0f}\n",
            rounds, name != NULL ? "by name" : "sent", wtns.bytes.size, median(direct, rounds), median(daemon, rounds), median(more, rounds),
-           median(inside, rounds), median(prove, rounds), median(direct_cpu, rounds), median(daemon_cpu, rounds));
+           quartile(more, rounds, 1), quartile(more, rounds, 3), median(inside, rounds), median(prove, rounds), median(direct_cpu, rounds),
+           median(daemon_cpu, rounds), median(direct_faults, rounds), median(daemon_faults, rounds));
     cuzk_key_close(d.key);
     cuzk_context_destroy(d.context);
     rpc_client_close(client);

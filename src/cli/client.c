@@ -50,8 +50,6 @@ int client_end(const struct task *t, cuzk_status status)
     return status == CUZK_OK ? 0 : cli_fail_task(t);
 }
 
-static size_t pack(const void *message, uint8_t *out) { return protobuf_c_message_pack(message, out); }
-
 cuzk_status client_call(struct task *t, ProtobufCMessage **answer, const char *method,
                         const ProtobufCMessage *request, const ProtobufCMessageDescriptor *answer_type)
 {
@@ -61,9 +59,8 @@ cuzk_status client_call(struct task *t, ProtobufCMessage **answer, const char *m
     int code;
     *answer = NULL;
     snprintf(path, sizeof path, "/cuzk.v1.ProvingEngine/%s", method);
-    TRY(rpc_client_call(
-        client.rpc, t, &bytes, &size, &code, path, pack, request, protobuf_c_message_get_packed_size(request),
-        client.timeout_ms ? client.timeout_ms + 1000 : 0)); /* the daemon's own answer comes first */
+    TRY(rpc_client_call(client.rpc, t, &bytes, &size, &code, path, request,
+                        client.timeout_ms ? client.timeout_ms + 1000 : 0)); /* the daemon's own answer comes first */
     *answer = protobuf_c_message_unpack(answer_type, NULL, size, bytes);
     free(bytes);
     return *answer ? CUZK_OK

@@ -270,7 +270,7 @@ static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const
     }
 out:
     if (answer) protobuf_c_message_free_unpacked(answer, NULL);
-    mapfile_close(&input);
+    if (answer) mapfile_close(&input); /* else the call may hold it still, and the process ends */
     return status;
 }
 

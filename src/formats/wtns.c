@@ -24,7 +24,7 @@ static uint64_t first_bad(const struct witness *w)
     return 0;
 }
 
-cuzk_status wtns_parse(struct witness *out, struct task *t, const char *path, struct span file)
+cuzk_status wtns_view(struct witness *out, struct task *t, const char *path, struct span file)
 {
     struct binfile b;
     struct span head;
@@ -43,14 +43,21 @@ cuzk_status wtns_parse(struct witness *out, struct task *t, const char *path, st
                        "a witness of no values; there is always the constant 1");
     struct span values;
     TRY(binfile_exact(&b, t, &values, 2, "values", count, VALUE_BYTES));
+    *out = (struct witness){ .curve = curve, .values = values, .count = count };
+    return CUZK_OK;
+}
 
-    struct witness w = { .curve = curve, .values = values, .count = count };
+cuzk_status wtns_parse(struct witness *out, struct task *t, const char *path, struct span file)
+{
+    struct witness w;
+    memset(out, 0, sizeof *out);
+    TRY(wtns_view(&w, t, path, file));
     cuzk_status status = witness_check(t, &w);
     if (status != CUZK_OK) {
         uint64_t index = first_bad(&w);
         char field[48];
         snprintf(field, sizeof field, "value %" PRIu64, index);
-        task_fail_place(t, path, binfile_offset(file, values.data) + VALUE_BYTES * index, field,
+        task_fail_place(t, path, binfile_offset(file, w.values.data) + VALUE_BYTES * index, field,
                         "The witness was not made by a correct generator for this field: make it again.");
         return status;
     }

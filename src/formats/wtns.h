@@ -9,4 +9,7 @@
  * Thread  any.  Cost  one comparison a value. */
 cuzk_status wtns_parse(struct witness *out, struct task *t, const char *path, struct span file) MUST_CHECK;
 
+/** The same without a look at the values, which whoever uses them checks, or has checked.  Cost  none. */
+cuzk_status wtns_view(struct witness *out, struct task *t, const char *path, struct span file) MUST_CHECK;
+
 #endif

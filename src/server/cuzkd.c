@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "engine/engine.h"
 #include "server/config.h"
+#include "server/heap.h"
 #include "server/service.h"
 #include "wire/listener.h"
 #include "wire/rpc.h"
@@ -327,6 +328,7 @@ int main(int argc, char **argv)
     struct task t;
     static struct config config;
     bool check_only = false;
+    heap_settle();
     task_init(&t);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {

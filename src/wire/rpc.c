@@ -73,7 +73,7 @@ struct rpc_server {
     struct tag stopped;
 
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed, work_came;
     struct rpc_call *first_work, **last_work; /* heavy calls that wait for a worker */
     bool no_more_work;
     unsigned over; /* servers that have ended, of two */
@@ -318,7 +318,7 @@ static void *work_thread(void *context)
     struct rpc_server *s = context;
     for (;;) {
         pthread_mutex_lock(&s->lock);
-        while (!s->first_work && !s->no_more_work) pthread_cond_wait(&s->changed, &s->lock);
+        while (!s->first_work && !s->no_more_work) pthread_cond_wait(&s->work_came, &s->lock);
         struct rpc_call *c = s->first_work;
         if (c) {
             s->first_work = c->next_work;
@@ -339,7 +339,7 @@ static void give_to_worker(struct rpc_call *c)
     c->next_work = NULL;
     *s->last_work = c;
     s->last_work = &c->next_work;
-    pthread_cond_broadcast(&s->changed);
+    pthread_cond_signal(&s->work_came);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -537,6 +537,7 @@ cuzk_status rpc_server_open(struct rpc_server **out, struct task *t, const struc
     s->last_work = &s->first_work;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
+    pthread_cond_init(&s->work_came, NULL);
     rpc_core_init();
     create_core(s, o);
     *out = s;
@@ -594,7 +595,7 @@ void rpc_server_stop(struct rpc_server *s, uint64_t grace_ms)
     }
     pthread_mutex_lock(&s->lock);
     s->no_more_work = true;
-    pthread_cond_broadcast(&s->changed);
+    pthread_cond_broadcast(&s->work_came);
     pthread_mutex_unlock(&s->lock);
     for (unsigned i = 0; i < s->workers_running; i++) pthread_join(s->workers[i], NULL);
     grpc_completion_queue_shutdown(s->queue);
@@ -612,6 +613,7 @@ void rpc_server_close(struct rpc_server *s)
     grpc_server_credentials_release(s->credentials);
     rpc_core_fini();
     pthread_cond_destroy(&s->changed);
+    pthread_cond_destroy(&s->work_came);
     pthread_mutex_destroy(&s->lock);
     free(s->workers);
     free(s);

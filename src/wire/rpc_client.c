@@ -7,6 +7,7 @@
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
+#include <grpc/slice_buffer.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
 #include <stdio.h>
@@ -15,10 +16,13 @@
 
 #define MESSAGE_MOST_BYTES (256 << 20)
 #define POLL_MS            100 /* how soon a cancel is seen */
+#define LENT_LEAST_BYTES   65536 /* of a field that is not copied */
+#define LENT_MS            1000  /* for what is lent to come back after an error */
 
 struct rpc_client {
     grpc_channel *channel;
     grpc_completion_queue *queue;
+    atomic_uint lent; /* fields that gRPC core reads where they lie */
     char target[ADDRESS_BYTES + 16];
 };
 
@@ -60,7 +64,7 @@ void rpc_client_close(struct rpc_client *c)
         continue;
     grpc_completion_queue_destroy(c->queue);
     rpc_core_fini();
-    free(c);
+    if (atomic_load(&c->lent) == 0) free(c); /* else core still has its address */
 }
 
 static cuzk_status status_of_code(int code)
@@ -117,9 +121,48 @@ static cuzk_status copy_answer(struct task *t, uint8_t **answer, size_t *answer_
     return *answer ? CUZK_OK : FAIL(t, CUZK_NO_MEMORY, "no memory for an answer of %zu bytes", *answer_bytes);
 }
 
+/* A message as it is packed, piece by piece: a copy of a large field would cost more than sending it. */
+struct outgoing {
+    ProtobufCBuffer base;
+    struct rpc_client *client;
+    grpc_slice_buffer pieces;
+};
+
+static void given_back(void *client) { atomic_fetch_sub(&((struct rpc_client *)client)->lent, 1); }
+
+static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+    struct outgoing *o = (struct outgoing *)(void *)buffer;
+    if (bytes == 0) return;
+    if (bytes < LENT_LEAST_BYTES) {
+        grpc_slice_buffer_add(&o->pieces, grpc_slice_from_copied_buffer((const char *)data, bytes));
+        return;
+    }
+    atomic_fetch_add(&o->client->lent, 1);
+    grpc_slice_buffer_add(&o->pieces, grpc_slice_new_with_user_data((void *)(uintptr_t)data, bytes, given_back, o->client));
+}
+
+static grpc_byte_buffer *outgoing_of(struct rpc_client *c, const ProtobufCMessage *request)
+{
+    struct outgoing o = { .base = { .append = append }, .client = c };
+    grpc_slice_buffer_init(&o.pieces);
+    protobuf_c_message_pack_to_buffer(request, &o.base);
+    grpc_byte_buffer *b = grpc_raw_byte_buffer_create(o.pieces.slices, o.pieces.count);
+    grpc_slice_buffer_destroy(&o.pieces);
+    return b;
+}
+
+/* Until nothing is lent any more: at once when the server has answered, or has closed the call.  One that neither reads nor ends is not
+ * waited for. */
+static void take_back(struct rpc_client *c, bool answered)
+{
+    for (int ms = 0; atomic_load(&c->lent) > 0 && (answered || ms < LENT_MS); ms++)
+        (void)grpc_completion_queue_next(
+            c->queue, gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(1, GPR_TIMESPAN)), NULL);
+}
+
 cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
-                            int *code, const char *path, size_t (*pack)(const void *message, uint8_t *out),
-                            const void *message, size_t message_bytes, uint64_t timeout_ms)
+                            int *code, const char *path, const ProtobufCMessage *request, uint64_t timeout_ms)
 {
     grpc_slice method = grpc_slice_from_copied_string(path);
     const gpr_timespec deadline = timeout_ms
@@ -130,10 +173,7 @@ cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answ
                                                NULL, deadline, NULL);
     grpc_slice_unref(method);
 
-    grpc_slice request = grpc_slice_malloc(message_bytes);
-    pack(message, GRPC_SLICE_START_PTR(request));
-    grpc_byte_buffer *sent = grpc_raw_byte_buffer_create(&request, 1), *received = NULL;
-    grpc_slice_unref(request);
+    grpc_byte_buffer *sent = outgoing_of(c, request), *received = NULL;
     grpc_metadata_array initial, trailing;
     grpc_metadata_array_init(&initial);
     grpc_metadata_array_init(&trailing);
@@ -179,5 +219,6 @@ cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answ
     grpc_metadata_array_destroy(&trailing);
     rpc_drop_received(details);
     grpc_call_unref(call);
+    take_back(c, status_code == GRPC_STATUS_OK);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/span.h"
 #include "base/task.h"
+#include <protobuf-c/protobuf-c.h>
 
 struct rpc_client;
 
@@ -12,14 +13,14 @@ cuzk_status rpc_client_open(struct rpc_client **out, struct task *t, const char 
 void rpc_client_close(struct rpc_client *c); /* NULL is legal */
 
 /** In      path        "/cuzk.v1.ProvingEngine/GetStatus"
- *          pack        writes the request's bytes to where it is told
+ *          request     its bytes fields of 64 KiB and more are sent from where they lie: after an error they have to stay there as long as
+ *                      the process, for a server that has stopped reading in the middle holds them
  *          timeout_ms  0: none; t->cancel is honoured
  * Out     answer      from malloc
  *         code        of gRPC: RPC_OK, or what the error was made of
  * Errors  the status that stands for the server's code, with its text; CUZK_DEVICE_UNAVAILABLE also if nobody answers there;
  *         CUZK_DEADLINE, CUZK_CANCELLED */
 cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
-                            int *code, const char *path, size_t (*pack)(const void *message, uint8_t *out),
-                            const void *message, size_t message_bytes, uint64_t timeout_ms) MUST_CHECK;
+                            int *code, const char *path, const ProtobufCMessage *request, uint64_t timeout_ms) MUST_CHECK;
 
 #endif
