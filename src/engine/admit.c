@@ -10,7 +10,9 @@ static enum admit_verdict room_for(struct stored_key **victim, const struct budg
     budget_free(b, &room);
     if (bytes_lacking(need, &room) < 0) return ADMIT_GO;
     bytes_add(&room, &s->evicting);
+    room.of[BYTES_HEAP] += r->giving;
     if (bytes_lacking(need, &room) < 0) return ADMIT_WAIT; /* enough is on its way back */
+    if (r->kept > 0 && need->of[BYTES_HEAP] > room.of[BYTES_HEAP]) return ADMIT_GIVE;
     *victim = key_store_victim(s, r->key, r->rank, r->impatient ? 0 : r->min_idle_ns, r->now_ns);
     return *victim != NULL ? ADMIT_EVICT : ADMIT_WAIT;
 }

@@ -9,6 +9,7 @@ enum admit_verdict {
     ADMIT_GO,    /* take the bytes and run */
     ADMIT_LOAD,  /* the key is cold and there is room: load it */
     ADMIT_KEY,   /* the key is on its way; others may go meanwhile */
+    ADMIT_GIVE,  /* lanes have to give back what they keep; then ask again */
     ADMIT_EVICT, /* *victim has to go first; then ask again */
     ADMIT_WAIT,  /* memory has to come back first: nobody behind may take any */
 };
@@ -22,6 +23,7 @@ struct admit_request {
     /* A stage that leaves bytes behind must leave room for what uses them: of all that is not lasting (keys in use, carries, this
      * stage's carry included), at least `reserve`.  NULL: leaves nothing behind. */
     const struct bytes *lasting, *reserve;
+    uint64_t giving, kept; /* heap bytes of lanes: on their way back, and that would come back if they were asked for */
     uint64_t min_idle_ns, now_ns;
 };
 

@@ -60,6 +60,8 @@ void core_refuse_preload(struct engine_core *c, struct stored_key *k);
 void core_schedule(struct engine_core *c, uint64_t now_ns);
 void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_ns);
 void core_lane_tested(struct engine_core *c, const struct event *e, uint64_t now_ns);
+void core_lane_gave(struct engine_core *c, uint32_t lane);
+uint64_t core_giving_bytes(const struct engine_core *c); /* of the heap, on their way back from lanes */
 void core_watch_lanes(struct engine_core *c, uint64_t now_ns);
 /** Tells the lanes that run parts of j to stop, and gives back what waiting parts of it hold. */
 void core_stop_parts(struct engine_core *c, struct job *j, uint64_t now_ns);

@@ -49,13 +49,17 @@ void engine_act(void *context, const struct action *a)
     switch (a->kind) {
     case ACT_RUN:
         lane_thread_run(&e->lanes[a->lane], a->job, a->part, a->synthesis,
-                        e->core.store.keys[a->job->circuit_index].key, &e->core.lanes.lanes[a->lane].held);
+                        e->core.store.keys[a->job->circuit_index].key, &e->core.lanes.lanes[a->lane].held,
+                        e->core.lanes.lanes[a->lane].keeps);
         break;
     case ACT_STOP:
         lane_thread_stop(&e->lanes[a->lane]);
         break;
     case ACT_TEST:
         lane_thread_test(&e->lanes[a->lane]);
+        break;
+    case ACT_GIVE:
+        lane_thread_give(&e->lanes[a->lane]);
         break;
     case ACT_LOAD:
         loader_order(&e->loader, key, ORDER_LOAD, a->key);

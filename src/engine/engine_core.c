@@ -174,6 +174,9 @@ void core_step(struct engine_core *c, const struct event *e, uint64_t now_ns)
     case EVENT_LANE_TESTED:
         core_lane_tested(c, e, now_ns);
         break;
+    case EVENT_LANE_GAVE:
+        core_lane_gave(c, e->lane);
+        break;
     case EVENT_KEY_LOADED:
         core_key_loaded(c, e, now_ns);
         break;
@@ -198,7 +201,8 @@ uint64_t core_due_ns(const struct engine_core *c) { return c->due_ns; }
 bool core_quiet(const struct engine_core *c)
 {
     for (uint32_t i = 0; i < c->lanes.count; i++)
-        if (c->lanes.lanes[i].state == LANE_BUSY || c->lanes.lanes[i].state == LANE_TESTING) return false;
+        if (c->lanes.lanes[i].state == LANE_BUSY || c->lanes.lanes[i].state == LANE_TESTING || c->lanes.lanes[i].giving)
+            return false;
     for (size_t i = 0; i < c->store.count; i++)
         if (c->store.keys[i].state == KEY_LOADING || c->store.keys[i].state == KEY_EVICTING) return false;
     for (const struct job *j = c->newest; j != NULL; j = j->older)
@@ -282,7 +286,9 @@ void core_audit(const struct engine_core *c)
     }
     for (uint32_t i = 0; i < c->lanes.count; i++) {
         const struct lane *l = &c->lanes.lanes[i];
+        sum.of[BYTES_HEAP] += l->kept;
         if (l->state != LANE_BUSY && l->state != LANE_STUCK) continue;
+        must(l->kept == 0 && !l->giving, "a lane that works has a block beside what it holds");
         bytes_add(&sum, &l->held);
         expected++;
         /* a run of synthesis holds its carry's bytes in `held`, and they count as carried too */

@@ -18,6 +18,7 @@ enum action_kind {
     ACT_RUN,      /* lane, job, part, synthesis: answer with EVENT_PART_ENDED */
     ACT_STOP,     /* lane: set its cancel flag */
     ACT_TEST,     /* lane: answer with EVENT_LANE_TESTED */
+    ACT_GIVE,     /* lane: free the block that it keeps; answer with EVENT_LANE_GAVE */
     ACT_LOAD,     /* key: answer with EVENT_KEY_LOADED */
     ACT_FREE_KEY, /* key: answer with EVENT_KEY_FREED */
     ACT_RECORD, /* job: write what job->record says, then EVENT_JOURNALED; may be asked for more before that */
@@ -58,6 +59,7 @@ enum event_kind {
     EVENT_EVICT,          /* circuit, waiter */
     EVENT_PART_ENDED,     /* lane, outcome, error, output, carry */
     EVENT_LANE_TESTED,    /* lane, status */
+    EVENT_LANE_GAVE,      /* lane */
     EVENT_KEY_LOADED,     /* key, status, error, loaded, bytes */
     EVENT_KEY_FREED,      /* key */
     EVENT_TICK,           /* time has passed */
@@ -103,6 +105,7 @@ struct core_options {
     uint64_t result_keep_ns, ageing_ns, group_window_ns, evict_idle_ns, watchdog_ns;
     bool cancel_when_alone;
     unsigned strikes_most;
+    uint64_t keep_most_bytes; /* a larger block is not kept by a lane */
     unsigned device_count; /* lane i is on device i % device_count; 0: as 1 */
 };
 

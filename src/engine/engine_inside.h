@@ -12,6 +12,9 @@
 
 #define MS 1000000ull /* nanoseconds */
 
+/* Of the block that a lane keeps for its next proof.  To take a larger one anew is nothing beside the proof, and to give it back takes time. */
+#define LANE_KEEP_MOST_BYTES (64ull << 20)
+
 struct engine {
     struct engine_core core;
     struct mailbox mailbox;

@@ -193,7 +193,7 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
 
 static cuzk_status open_core(struct engine *e, struct task *t, const struct engine_options *o)
 {
-    const struct place place = { e->backend, e->devices[0] };
+    const struct place place = { .backend = e->backend, .device = e->devices[0] };
     struct bytes total, fixed;
 
     TRY(measure_circuits(e, t, &place));
@@ -209,6 +209,7 @@ static cuzk_status open_core(struct engine *e, struct task *t, const struct engi
         .watchdog_ns = o->watchdog_ms * MS,
         .cancel_when_alone = o->cancel_when_alone,
         .strikes_most = o->lane_strikes_most,
+        .keep_most_bytes = LANE_KEEP_MOST_BYTES,
         .device_count = (unsigned)e->device_count,
     };
     options.payload_bytes = o->queue_most_bytes != 0 ? o->queue_most_bytes : total.of[BYTES_HEAP] / 4;
@@ -231,7 +232,7 @@ static cuzk_status start_lanes(struct engine *e, struct task *t, const struct en
         e->backend->info(device, &info);
         l->index = i;
         l->engine = &e->mailbox;
-        l->place = (struct place){ e->backend, device };
+        l->place = (struct place){ .backend = e->backend, .device = device };
         l->pool = e->pool;
         l->data_folder = o->data_folder != NULL ? journal_folder(e->journal) : NULL;
         snprintf(l->device_name, sizeof l->device_name, "%s-%u: %.64s", info.backend, info.index, info.name);

@@ -37,6 +37,7 @@ void kind_add_plan(struct circuit *c, const struct groth16_plan *plan)
 {
     if (plan->backend->reads_host_memory) {
         c->prove_bytes.of[BYTES_HEAP] += plan->block_bytes;
+        c->block_bytes = plan->block_bytes;
     } else {
         c->prove_bytes.of[BYTES_DEVICE] += plan->block_bytes;
         c->key_bytes.of[BYTES_DEVICE] += plan->key_bytes;

@@ -24,6 +24,7 @@ struct circuit {
     struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
     struct bytes carry_bytes;     /* of which it leaves this much until it is proved */
     struct bytes prove_bytes;     /* that a part takes in addition while it is proved */
+    uint64_t block_bytes;         /* of its heap, what is one block that a lane may keep for the next proof; 0: nothing */
     unsigned
         table_id; /* what a device keeps once such a job has run, shared by circuits of the same id ... */
     uint64_t table_bytes; /* ... and its heap bytes; 0: nothing */
@@ -34,6 +35,7 @@ struct circuit {
 struct place {
     const struct backend *backend;
     struct device *device;
+    const struct buffer *block; /* the lane's own, for a proof to work in, of at least the circuit's block_bytes; NULL: none */
 };
 
 /* What a part is made from. */

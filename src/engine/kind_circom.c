@@ -173,9 +173,10 @@ static cuzk_status circom_prove(struct task *t, struct part_output *out, const s
     cuzk_status status;
 
     (void)carry;
-    TRY(wtns_parse(&w, t, "the witness", in->payload));
+    TRY(wtns_view(&w, t, "the witness", in->payload)); /* groth16_prove checks the values */
     TRY(groth16_prove_plan(&plan, t, key, place->backend, place->device));
     TRY(kind_check_grant(t, &plan, 0, granted));
+    plan.block = place->block;
     TRY(groth16_prove(t, &proof, key, &plan, &w, &timings));
     TRY(public_inputs(t, &inputs, key, &w));
     out->proof_bytes = raw_bytes(key->curve);
@@ -202,7 +203,7 @@ static cuzk_status circom_verify(struct task *t, const struct part_output *out, 
     uint64_t row;
 
     (void)carry;
-    TRY(wtns_parse(&w, t, "the witness", in->payload));
+    TRY(wtns_view(&w, t, "the witness", in->payload));
     TRY(public_inputs(t, &inputs, k->key, &w));
     task_init(&quiet);
     const bool right = raw_read(&proof, k->key->curve, out) &&

@@ -272,6 +272,7 @@ static cuzk_status porep_prove(struct task *t, struct part_output *out, const st
     porep_proof_room(&room, &key->binding.circuit.image, pool_width(t->pool));
     if (plan.on_image) room.values_bytes = 0;
     TRY(kind_check_grant(t, &plan, arena_round(room.values_bytes), granted));
+    plan.block = place->block;
     if (!plan.on_image) TRY(arena_open(&memory, t, arena_round(room.values_bytes), ARENA_SECRET));
     const cuzk_status status = prove_values(t, out, in, carry, &plan, &memory, room.values_bytes);
     arena_close(&memory);

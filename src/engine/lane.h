@@ -18,8 +18,13 @@ struct lane {
     bool detached;              /* the part was taken from it: what it brings is thrown away */
     uint64_t start_ns, stop_ns; /* stop_ns: when it was told to stop, 0: it was not */
     bool stopped_by_watchdog;
-    struct bytes held; /* taken for this run */
+    struct bytes held; /* taken for this run, and what the lane kept before it */
     void *carry;       /* detached: owned, freed when it returns */
+
+    /* The block of a proof, of the heap, which the lane keeps for its next one: first touches of fresh memory are slow.  In the ledger as the
+     * lane's; while it is BUSY or STUCK in `held`, and `keeps` is what stays with it from there. */
+    uint64_t kept, keeps;
+    bool giving; /* it has been told to give kept back, and has not yet: it gets no orders */
 
     uint64_t strike_ns[LANE_STRIKES_KEPT]; /* the latest, a ring */
     unsigned strike_count;                 /* ever */

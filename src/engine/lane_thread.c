@@ -28,11 +28,29 @@ static void answer_status(struct envelope *a, cuzk_status status, const struct t
 
 /* -- lanes -------------------------------------------------------------------------------------------------------------- */
 
+static void block_give(struct lane_thread *l)
+{
+    if (l->block.data != NULL) l->place.backend->buffer_give(&l->block);
+    l->place.block = NULL;
+}
+
+/* The block that the order says; all that the ledger has for this run includes it, so the one before goes first. */
+static cuzk_status block_take(struct lane_thread *l, struct task *t)
+{
+    if (l->block.bytes != l->keeps) block_give(l);
+    if (l->block.bytes == l->keeps) return CUZK_OK;
+    TRY(l->place.backend->buffer_take(&l->block, t, l->place.device, MEM_HEAP, l->keeps, BUFFER_SECRET));
+    l->place.block = &l->block;
+    return CUZK_OK;
+}
+
 static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const struct part_input *in,
                                     struct event *e)
 {
     const struct job_kind *kind = in->circuit->kind;
 
+    TRY(block_take(l, t));
+    l->used_bytes = l->block.bytes < in->circuit->block_bytes ? l->block.bytes : in->circuit->block_bytes;
     TRY(kind->prove(t, &e->output, in, l->carry, &l->place, &l->granted));
     const cuzk_status status = kind->verify(t, &e->output, in, l->carry);
     if (status == CUZK_PROOF_INVALID) e->outcome = PART_WRONG;
@@ -123,18 +141,40 @@ static void test(struct lane_thread *l)
     answer_status(&l->answer, lane_test(&t, &l->place), &t);
 }
 
+static void give(struct lane_thread *l)
+{
+    struct event *e = &l->answer.event;
+
+    block_give(l);
+    memset(e, 0, sizeof *e);
+    e->kind = EVENT_LANE_GAVE;
+    e->lane = l->index;
+}
+
 static void *lane_main(void *context)
 {
     struct lane_thread *l = context;
 
     for (;;) {
         mailbox_take(&l->orders, -1);
-        if (l->kind == ORDER_QUIT) return NULL;
-        if (l->kind == ORDER_RUN)
+        switch (l->kind) {
+        case ORDER_RUN:
             run(l);
-        else
+            break;
+        case ORDER_TEST:
             test(l);
+            break;
+        case ORDER_GIVE:
+            give(l);
+            break;
+        default:
+            block_give(l);
+            return NULL;
+        }
         mailbox_send(l->engine, &l->answer.link);
+        /* The answer need not wait for that; the next order does. */
+        if (l->block.data != NULL) wipe(l->block.data, l->used_bytes);
+        l->used_bytes = 0;
     }
 }
 
@@ -149,7 +189,7 @@ cuzk_status lane_thread_start(struct lane_thread *l, struct task *t)
 }
 
 void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key,
-                     const struct bytes *granted)
+                     const struct bytes *granted, uint64_t keeps)
 {
     l->kind = ORDER_RUN;
     l->job = job;
@@ -158,6 +198,7 @@ void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool
     l->key = key;
     l->carry = job->parts[part].carry;
     l->granted = *granted;
+    l->keeps = keeps;
     atomic_store(&l->cancel, false);
     mailbox_send(&l->orders, &l->order);
 }
@@ -165,6 +206,12 @@ void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool
 void lane_thread_test(struct lane_thread *l)
 {
     l->kind = ORDER_TEST;
+    mailbox_send(&l->orders, &l->order);
+}
+
+void lane_thread_give(struct lane_thread *l)
+{
+    l->kind = ORDER_GIVE;
     mailbox_send(&l->orders, &l->order);
 }
 

@@ -19,7 +19,7 @@ struct envelope {
     struct error error; /* what event.error points to */
 };
 
-enum order_kind { ORDER_RUN, ORDER_TEST, ORDER_LOAD, ORDER_UNLOAD, ORDER_QUIT };
+enum order_kind { ORDER_RUN, ORDER_TEST, ORDER_GIVE, ORDER_LOAD, ORDER_UNLOAD, ORDER_QUIT };
 
 struct lane_thread {
     pthread_t thread;
@@ -39,15 +39,20 @@ struct lane_thread {
     bool synthesis;
     void *key, *carry;
     struct bytes granted;
+    uint64_t keeps; /* bytes that `block` is to have, for this run and until the next */
     struct envelope answer;
+    /* the thread's own */
+    struct buffer block; /* wiped after each run */
+    size_t used_bytes;   /* of it, by the run that has just ended */
 };
 
 cuzk_status lane_thread_start(struct lane_thread *l,
                               struct task *t) MUST_CHECK; /* the fields above `cancel` are set */
 /** Thread  the engine's, as all below. */
 void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key,
-                     const struct bytes *granted);
+                     const struct bytes *granted, uint64_t keeps);
 void lane_thread_test(struct lane_thread *l);
+void lane_thread_give(struct lane_thread *l); /* the block that it keeps */
 void lane_thread_stop(struct lane_thread *l); /* sets the cancel flag of what runs */
 void lane_thread_join(struct lane_thread *l); /* legal on a zeroed one */
 

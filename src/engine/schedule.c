@@ -7,7 +7,8 @@
  * Memory rule.  Jobs are asked in order.  The first one whose memory is not there blocks all behind it, so what comes back is
  * its; except that a part which holds memory already (it is synthesised) may always go on to its proof, evicting whatever is idle, and that a job which only
  * waits for its key, whose bytes are taken, blocks nobody.  A part is synthesised ahead only if what lasts (keys in use,
- * carries) leaves room for the largest proof among the carried parts: so one of them can always finish. */
+ * carries) leaves room for the largest proof among the carried parts: so one of them can always finish.  The block that a lane keeps for its
+ * next proof is in the ledger and goes back, before any key, when somebody else needs it: it never blocks. */
 #include "engine/core_inside.h"
 #include "engine/split.h"
 #include <stdio.h>
@@ -67,15 +68,91 @@ static void evict(struct engine_core *c, struct stored_key *k)
     core_do_key(c, ACT_FREE_KEY, k);
 }
 
-/* Asks until the answer is not "evict". */
-static enum admit_verdict admit(struct engine_core *c, const struct admit_request *r, bool key_alone)
+/* -- what lanes keep ---------------------------------------------------------------------------------------------------- */
+
+static void lane_give(struct engine_core *c, uint32_t lane)
+{
+    c->lanes.lanes[lane].giving = true;
+    core_do_lane(c, ACT_GIVE, lane);
+}
+
+void core_lane_gave(struct engine_core *c, uint32_t lane)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+    const struct bytes back = { .of[BYTES_HEAP] = l->kept };
+
+    budget_give(&c->budget, &back);
+    l->kept = 0;
+    l->giving = false;
+}
+
+uint64_t core_giving_bytes(const struct engine_core *c)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < c->lanes.count; i++)
+        if (c->lanes.lanes[i].giving) bytes += c->lanes.lanes[i].kept;
+    return bytes;
+}
+
+/* Whether the lane may be told to give back what it keeps. */
+static bool can_give(const struct lane *l)
+{
+    return l->kept > 0 && !l->giving && (l->state == LANE_IDLE || l->state == LANE_QUARANTINED || l->state == LANE_CLOSED);
+}
+
+/* Of all lanes, or of all but one, whose block is what is asked for. */
+static uint64_t can_give_bytes(const struct engine_core *c, uint32_t but)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < c->lanes.count; i++)
+        if (i != but && can_give(&c->lanes.lanes[i])) bytes += c->lanes.lanes[i].kept;
+    return bytes;
+}
+
+#define NO_LANE UINT32_MAX
+
+/* Tells one lane to give, the last that would be fed. */
+static void give_one(struct engine_core *c, uint32_t but)
+{
+    for (uint32_t i = c->lanes.count; i-- > 0;)
+        if (i != but && can_give(&c->lanes.lanes[i])) {
+            lane_give(c, i);
+            return;
+        }
+}
+
+/* The block that the lane has while it runs such a stage and afterwards; 0: none stays. */
+static uint64_t keeps_after(const struct engine_core *c, const struct lane *l, const struct circuit *circuit, bool synthesis)
+{
+    const uint64_t block = !synthesis && circuit->block_bytes > l->kept ? circuit->block_bytes : l->kept;
+
+    return block <= c->options.keep_most_bytes ? block : 0;
+}
+
+/* Of what a stage needs, what the lane has already. */
+static uint64_t reused(const struct lane *l, const struct circuit *circuit, bool synthesis)
+{
+    if (synthesis) return 0;
+    return l->kept < circuit->block_bytes ? l->kept : circuit->block_bytes;
+}
+
+/* Asks until the answer is neither "give" nor "evict".  but: the lane whose block is not asked for, or NO_LANE. */
+static enum admit_verdict admit(struct engine_core *c, struct admit_request *r, bool key_alone, uint32_t but)
 {
     for (;;) {
         struct stored_key *victim = NULL;
+        r->giving = core_giving_bytes(c);
+        r->kept = can_give_bytes(c, but);
         const enum admit_verdict v = key_alone ? admit_key(&victim, &c->budget, &c->store, r)
                                                : admit_part(&victim, &c->budget, &c->store, r);
-        if (v != ADMIT_EVICT) return v;
-        evict(c, victim);
+        if (v == ADMIT_GIVE)
+            give_one(c, but);
+        else if (v == ADMIT_EVICT)
+            evict(c, victim);
+        else
+            return v;
     }
 }
 
@@ -115,6 +192,9 @@ static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsi
     l->start_ns = now_ns;
     l->stop_ns = 0;
     l->held = *need;
+    l->held.of[BYTES_HEAP] += l->kept;
+    l->keeps = keeps_after(c, l, j->circuit, synthesis);
+    l->kept = 0;
     if (c->options.watchdog_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
     const struct action a = { .kind = ACT_RUN, .lane = lane, .job = j, .part = part, .synthesis = synthesis };
     c->act(c->act_context, &a);
@@ -124,7 +204,9 @@ static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsi
 static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_t *blocked_at,
                       uint64_t now_ns)
 {
-    for (size_t rank = 0; rank < c->queue.count; rank++) {
+    const struct lane *l = &c->lanes.lanes[lane];
+
+    for (size_t rank = 0; rank < c->queue.count && !l->giving; rank++) {
         struct job *j = c->queue.jobs[rank];
         struct stored_key *key = &c->store.keys[j->circuit_index];
         unsigned part;
@@ -133,7 +215,8 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
         if (!split_next(j, &c->lanes, lane, now_ns, &part, &synthesis)) continue;
         const bool holds = j->parts[part].state == PART_READY;
         if (*blocked && rank >= *blocked_at && !holds) continue;
-        const struct bytes need = stage_bytes(j, synthesis, &c->lanes.lanes[lane]);
+        struct bytes need = stage_bytes(j, synthesis, l);
+        need.of[BYTES_HEAP] -= reused(l, j->circuit, synthesis);
         struct bytes lasting, reserve;
         struct admit_request r = { .need = &need,
                                    .key = key,
@@ -147,7 +230,8 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
             r.lasting = &lasting;
             r.reserve = &reserve;
         }
-        switch (admit(c, &r, false)) {
+        /* its own block is no room for what will work in it */
+        switch (admit(c, &r, false, l->kept > reused(l, j->circuit, synthesis) ? NO_LANE : lane)) {
         case ADMIT_GO:
             if (!budget_take(&c->budget, &need)) return; /* cannot be: it was admitted */
             part_start(c, lane, j, part, synthesis, &need, now_ns);
@@ -161,6 +245,7 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
             if (key->state == KEY_COLD) core_due(c, key->retry_ns);
             break;
         case ADMIT_WAIT:
+        case ADMIT_GIVE:
         case ADMIT_EVICT:
             if (!*blocked || rank < *blocked_at) {
                 *blocked = true;
@@ -175,11 +260,11 @@ static void load_preloads(struct engine_core *c, uint64_t now_ns)
 {
     for (size_t i = 0; i < c->store.count; i++) {
         struct stored_key *k = &c->store.keys[i];
-        const struct admit_request r = {
+        struct admit_request r = {
             .key = k, .rank = KEY_UNWANTED, .min_idle_ns = c->options.evict_idle_ns, .now_ns = now_ns
         };
         if (k->preloads == NULL || k->state != KEY_COLD) continue;
-        switch (admit(c, &r, true)) {
+        switch (admit(c, &r, true, NO_LANE)) {
         case ADMIT_LOAD:
             load(c, k, now_ns);
             break;
@@ -187,7 +272,8 @@ static void load_preloads(struct engine_core *c, uint64_t now_ns)
             core_due(c, k->retry_ns);
             break;
         default:
-            if (memcmp(&c->store.evicting, &no_bytes, sizeof no_bytes) == 0) core_refuse_preload(c, k);
+            if (memcmp(&c->store.evicting, &no_bytes, sizeof no_bytes) == 0 && core_giving_bytes(c) == 0)
+                core_refuse_preload(c, k);
         }
     }
 }
@@ -198,6 +284,8 @@ void core_schedule(struct engine_core *c, uint64_t now_ns)
     size_t blocked_at = 0;
 
     if (c->halted) return;
+    for (uint32_t lane = 0; lane < c->lanes.count; lane++)
+        if (c->lanes.lanes[lane].state == LANE_CLOSED && can_give(&c->lanes.lanes[lane])) lane_give(c, lane);
     queue_order(&c->queue, now_ns);
     for (size_t i = 0; i < c->store.count; i++) {
         c->resident[i] = c->store.keys[i].state == KEY_RESIDENT;
@@ -367,12 +455,15 @@ static void part_again(struct engine_core *c, struct job *j, unsigned part, cuzk
 static void detached_back(struct engine_core *c, struct lane *l, uint32_t lane, uint64_t now_ns)
 {
     struct job *j = l->job;
+    struct bytes back = l->held;
 
     if (l->carry != NULL) j->circuit->kind->carry_free(l->carry);
     l->carry = NULL;
-    budget_give(&c->budget, &l->held);
     c->stuck = minus(c->stuck, &l->held);
+    back.of[BYTES_HEAP] -= l->keeps;
+    budget_give(&c->budget, &back);
     l->held = no_bytes;
+    l->kept = l->keeps;
     l->detached = false;
     key_store_unref(&c->store.keys[j->circuit_index], now_ns);
     j->in_flight--;
@@ -480,6 +571,7 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
     const bool keeps_carry =
         !over && (synthesis ? ran : !ran && p->carry != NULL && e->outcome != PART_KEY_LOST);
     struct bytes back = l->held;
+    back.of[BYTES_HEAP] -= l->keeps;
     if (synthesis && keeps_carry) back = minus(back, &j->circuit->carry_bytes);
     if (!synthesis && !keeps_carry && j->circuit->kind->has_synthesis)
         bytes_add(&back, &j->circuit->carry_bytes);
@@ -489,6 +581,7 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
         key_store_unref(&c->store.keys[j->circuit_index], now_ns);
     }
     l->held = no_bytes;
+    l->kept = l->keeps;
     l->job = NULL;
     l->state = LANE_IDLE;
     j->in_flight--;
@@ -546,7 +639,7 @@ void core_watch_lanes(struct engine_core *c, uint64_t now_ns)
 
     for (uint32_t i = 0; i < c->lanes.count; i++) {
         struct lane *l = &c->lanes.lanes[i];
-        if (l->state == LANE_QUARANTINED && l->test_ns <= now_ns) lane_to_test(c, i);
+        if (l->state == LANE_QUARANTINED && l->test_ns <= now_ns && !l->giving) lane_to_test(c, i);
         if (l->state == LANE_QUARANTINED) core_due(c, l->test_ns);
         if (l->state != LANE_BUSY) continue;
         if (l->stop_ns != 0) {

@@ -30,6 +30,7 @@ struct groth16_plan {
     size_t values_workspace_bytes, sums_workspace_bytes;
     size_t witness_bytes; /* of the witness in the block */
     size_t block_bytes;   /* all of it */
+    const struct buffer *block; /* of at least block_bytes, to work in; its owner wipes it.  NULL: the proof takes one */
     uint64_t key_bytes;   /* of device memory, taken by the key's first proof there for all others */
 };
 

@@ -199,7 +199,12 @@ static cuzk_status take_memory(void *context, struct task *t, struct prove_lane 
         if (!key_device_is_there(s->key, p->backend, p->device, &p->residence)) TRY(prove_lane_turn(lane, t));
         TRY(key_device_take(&s->resident, t, s->key, p->backend, p->device, lane->compute, &p->residence));
     }
-    return prove_lane_block(lane, t, p->block_bytes);
+    if (p->block == NULL) return prove_lane_block(lane, t, p->block_bytes);
+    if (p->block->bytes < p->block_bytes)
+        return FAIL(t, CUZK_INTERNAL, "a block of %zu bytes for a proof that takes %zu", p->block->bytes,
+                    p->block_bytes);
+    lane->block = buffer_piece(p->block, 0, p->block_bytes);
+    return CUZK_OK;
 }
 
 cuzk_status prove_stage(struct prove_operands *ops, struct prove_workspace *ws, struct task *t,

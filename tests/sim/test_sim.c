@@ -27,6 +27,7 @@ static void random_options(struct world_options *o, struct prng *p)
     o->evict_idle_ns = prng_below(p, 2) * 300 * SECOND;
     o->keep_ns = 1000000 * SECOND;
     o->part_ns_most = between(p, 1, 20) * SECOND;
+    o->keep_most_bytes = prng_below(p, 4) == 0 ? 0 : between(p, 5000, 100000);
     if (prng_below(p, 2) == 0) o->fault_in = (unsigned)between(p, 3, 50);
     if (prng_below(p, 2) == 0) o->wrong_in = (unsigned)between(p, 3, 50);
     if (prng_below(p, 3) == 0) o->hang_in = (unsigned)between(p, 20, 100);
@@ -90,7 +91,7 @@ static void one_seed(uint64_t seed)
 
 static void random_worlds(void **state)
 {
-    uint64_t runs = 0, wrong = 0, crashes = 0, steps = 0, jobs = 0;
+    uint64_t runs = 0, wrong = 0, crashes = 0, steps = 0, jobs = 0, reuses = 0, gives = 0;
     (void)state;
 
     for (uint64_t s = first_seed; s < first_seed + seeds; s++) {
@@ -100,13 +101,18 @@ static void random_worlds(void **state)
         crashes += world.crashes;
         steps += world.steps;
         jobs += world.job_count;
+        reuses += world.reuses;
+        gives += world.gives;
     }
     printf("%u worlds: %llu jobs, %llu runs of parts, %llu wrong proofs, %llu crashes, %llu steps\n", seeds,
            (unsigned long long)jobs, (unsigned long long)runs, (unsigned long long)wrong,
            (unsigned long long)crashes, (unsigned long long)steps);
+    printf("%llu runs in a block that was there, %llu blocks given back\n", (unsigned long long)reuses, (unsigned long long)gives);
+    assert_true(seeds < 100 || (reuses > 0 && gives > 0));
 }
 
 static const struct world_options calm = {
+    .keep_most_bytes = 100000,
     .lanes = 2,
     .circuits = 2,
     .queue_most = 400,
@@ -265,13 +271,63 @@ static void idempotency(void **state)
     world_close(&world);
 }
 
+/* Room for one proof and one key at a time: a lane's block stays with it as long as nobody else needs the room, and not longer. */
+static void blocks_kept(void **state)
+{
+    struct world_options o = calm;
+    (void)state;
+
+    o.payload_bytes = 10000;
+    o.heap_bytes = o.payload_bytes + 60000 + 50000;
+    world_open(&world, 13, &o);
+    for (unsigned i = 0; i < 2; i++) {
+        struct circuit *c = &world.circuits[i];
+        c->kind = world.circuits[0].kind;
+        c->key_bytes.of[BYTES_HEAP] = 60000;
+        c->prove_bytes.of[BYTES_HEAP] = i == 0 ? 50000 : 30000;
+        c->carry_bytes.of[BYTES_HEAP] = c->synthesis_bytes.of[BYTES_HEAP] = 0;
+        c->block_bytes = i == 0 ? 45000 : 30000;
+        world.part_counts[i] = 1;
+    }
+    for (int i = 0; i < 5; i++) {
+        world_submit(&world, 0, JOB_NORMAL, false, 0, 0, -1, false);
+        world_run(&world, world.now_ns + 100 * SECOND);
+    }
+    assert_int_equal(world.runs, 5);
+    assert_int_equal(world.reuses, 4); /* all on the first lane */
+    assert_int_equal(world.gives, 0);
+    assert_int_equal(world.core.lanes.lanes[0].kept, 45000);
+    assert_int_equal(world.core.budget.used.of[BYTES_HEAP], o.payload_bytes + world.core.store.keys[0].bytes.of[BYTES_HEAP] + 45000);
+
+    /* another circuit: its key and the lane's block do not fit beside the first key, which goes; the larger block serves the smaller proof */
+    world_submit(&world, 1, JOB_NORMAL, false, 0, 0, -1, false);
+    world_run(&world, world.now_ns + 1000 * SECOND);
+    assert_int_equal(world.runs, 6);
+
+    /* the second lane keeps one too, which goes before the first lane's proof has to wait */
+    world.core.lanes.lanes[0].stages = 0;
+    world_submit(&world, 1, JOB_NORMAL, false, 0, 0, -1, false);
+    world_run(&world, world.now_ns + 1000 * SECOND);
+    world.core.lanes.lanes[0].stages = LANE_SYNTHESISES | LANE_PROVES;
+    assert_int_equal(world.core.lanes.lanes[1].kept, 30000);
+    const uint64_t gives = world.gives;
+    world.core.lanes.lanes[1].stages = 0;
+    world_submit(&world, 0, JOB_NORMAL, false, 0, 0, -1, false);
+    world_run(&world, world.now_ns + 1000 * SECOND);
+    assert_true(world.gives > gives);
+    assert_int_equal(world.core.lanes.lanes[1].kept, 0);
+    assert_int_equal(world.core.counters.done, 8);
+    world_check_end(&world);
+    world_close(&world);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(oversize),          cmocka_unit_test(queue_full),
         cmocka_unit_test(idempotency),       cmocka_unit_test(nothing_starves),
         cmocka_unit_test(urgent_in_a_flood), cmocka_unit_test(restart_at_every_step),
-        cmocka_unit_test(random_worlds),
+        cmocka_unit_test(blocks_kept),       cmocka_unit_test(random_worlds),
     };
 
     if (argc > 1) seeds = (unsigned)strtoul(argv[1], NULL, 0);

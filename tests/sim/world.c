@@ -112,6 +112,36 @@ static void check_urgent(struct world *w, const struct action *a)
     }
 }
 
+/* What the lane has in its hands during the run is in the ledger: its block, and what the stage takes beside it. */
+static void check_block(struct world *w, const struct action *a)
+{
+    const struct lane *l = &w->core.lanes.lanes[a->lane];
+    const struct circuit *c = a->job->circuit;
+    uint64_t *block = &w->lane_block[a->lane], rest = a->synthesis ? c->synthesis_bytes.of[BYTES_HEAP] : c->prove_bytes.of[BYTES_HEAP];
+
+    check(!l->giving, "a lane that gives its block back gets a part");
+    if (!a->synthesis) {
+        if (*block >= c->block_bytes && c->block_bytes > 0) w->reuses++;
+        if (l->keeps > 0) {
+            check(l->keeps >= c->block_bytes && l->keeps <= w->o.keep_most_bytes, "a block that does not fit");
+            rest -= c->block_bytes;
+        }
+        *block = l->keeps;
+    }
+    check(*block == l->keeps, "a lane keeps what the core does not know of");
+    check(l->held.of[BYTES_HEAP] >= rest + *block, "a lane has more than the ledger says");
+}
+
+/* Between runs too. */
+static void check_blocks(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->core.lanes.count; i++) {
+        const struct lane *l = &w->core.lanes.lanes[i];
+        const bool works = l->state == LANE_BUSY || l->state == LANE_STUCK;
+        check(w->lane_block[i] <= (works ? l->held.of[BYTES_HEAP] : l->kept), "a lane's block is not in the ledger");
+    }
+}
+
 static void run_part(struct world *w, const struct action *a)
 {
     struct event e = { .kind = EVENT_PART_ENDED, .lane = a->lane, .outcome = PART_RAN };
@@ -128,6 +158,7 @@ static void run_part(struct world *w, const struct action *a)
     check(!w->core.store.keys[a->job->circuit_index].lost || a->job->parts[a->part].carry != NULL,
           "a part begins with a key that is lost");
     if (w->check_urgent) check_urgent(w, a);
+    check_block(w, a);
     if (j != NULL && j->start_ns == 0) j->start_ns = w->now_ns;
     w->runs++;
     if (one_in(w, w->o.wrong_in) && !a->synthesis) {
@@ -256,6 +287,13 @@ static void on_act(void *context, const struct action *a)
         e.error = &fault;
         happen(w, 1 + prng_below(&w->random, SECOND), &e);
         break;
+    case ACT_GIVE:
+        check(w->core.lanes.lanes[a->lane].kept > 0, "a lane is asked for what it has not");
+        w->gives++;
+        e.kind = EVENT_LANE_GAVE;
+        e.lane = a->lane;
+        happen(w, 1 + prng_below(&w->random, SECOND / 10), &e);
+        break;
     case ACT_LOAD:
         e.kind = EVENT_KEY_LOADED;
         e.key = a->key;
@@ -362,8 +400,10 @@ static void flush(struct world *w)
 static void step(struct world *w, const struct event *e)
 {
     w->steps++;
+    if (e->kind == EVENT_LANE_GAVE) w->lane_block[e->lane] = 0;
     core_step(&w->core, e, w->now_ns);
     core_audit(&w->core);
+    check_blocks(w);
 }
 
 static void step_and_flush(struct world *w, const struct event *e)
@@ -492,6 +532,7 @@ static void core_open(struct world *w)
         .watchdog_ns = w->o.watchdog_ns,
         .cancel_when_alone = false,
         .strikes_most = 3,
+        .keep_most_bytes = w->o.keep_most_bytes,
     };
     struct bytes total = { { 0 } }, fixed = { { 0 } };
     struct task t;
@@ -506,10 +547,13 @@ static void core_open(struct world *w)
 
 void world_open(struct world *w, uint64_t seed, const struct world_options *o)
 {
+    struct prng blocks;
+
     memset(w, 0, sizeof *w);
     current = w;
     current_seed = seed;
     prng_seed(&w->random, seed);
+    prng_seed(&blocks, seed ^ 0xb10c);
     w->o = *o;
     w->now_ns = SECOND;
     for (unsigned i = 0; i < o->circuits; i++) {
@@ -521,6 +565,7 @@ void world_open(struct world *w, uint64_t seed, const struct world_options *o)
         w->part_counts[i] = 1 + (unsigned)prng_below(&w->random, staged ? 6 : 3);
         c->key_bytes.of[BYTES_HEAP] = 10000 + prng_below(&w->random, 100000);
         c->prove_bytes.of[BYTES_HEAP] = 1000 + prng_below(&w->random, 50000);
+        c->block_bytes = prng_below(&blocks, 4) == 0 ? 0 : prng_below(&blocks, c->prove_bytes.of[BYTES_HEAP] + 1);
         if (!staged) continue;
         c->carry_bytes.of[BYTES_HEAP] = 100 + prng_below(&w->random, 30000);
         c->synthesis_bytes.of[BYTES_HEAP] = c->carry_bytes.of[BYTES_HEAP] + prng_below(&w->random, 10000);
@@ -533,6 +578,7 @@ static void memory_lost(struct world *w)
 {
     for (size_t i = 0; i < w->pending_count; i++) drop_event(&w->pending[i].event);
     w->pending_count = 0;
+    memset(w->lane_block, 0, sizeof w->lane_block);
     while (w->destroy_count > 0) job_destroy(w->destroy[--w->destroy_count]);
     for (size_t i = 0; i < w->record_count; i++)
         if (w->record[i]->forgotten) job_destroy(w->record[i]);
