@@ -88,8 +88,10 @@ test('100 submits against a capacity of 10: ten accepted, ninety refused within 
   for (let i = 0; i < (sanitized ? 3 : 5); i++) rounds.push(await round())
   say(`of 100 submits ${rounds.map(r => r.accepted)} were accepted, ${rounds.map(r => r.refused)} refused, the slowest refusal after ${rounds.map(r => r.slowest.toFixed(1))} ms (${rounds.length} rounds)`)
   for (const r of rounds) assert.deepEqual([r.accepted, r.refused], [10, 90])
-  // The client shares the CPUs with the proof that runs and with whatever else does: the median round counts.
-  assert.ok(rounds.map(r => r.slowest).sort((x, y) => x - y)[sanitized ? 1 : 2] <= (sanitized ? 1000 : 50))
+  // In full size, on a machine that has nothing else to do, every refusal counts.  Elsewhere the client shares the CPUs with the proof
+  // that runs and with whatever else does, and the median round counts.
+  const slowest = rounds.map(r => r.slowest).sort((x, y) => x - y)
+  assert.ok((slow ? slowest.at(-1) : slowest[sanitized ? 1 : 2]) <= (sanitized ? 1000 : 50))
   clients.forEach(c => c.close())
   await d.stop()
 })
@@ -200,6 +202,7 @@ test('soak: many small proofs for many clients; nothing grows', async () => {
   await Promise.all(Array.from({ length: clients }, async () => {
     let client = connect(d.addresses[0])
     for (let i; (i = next++) < total;) {
+      while (total < 5000 && i >= total / 2 && running) await sleep(100) // so that a short soak has lines to compare, too
       await one(client, i)
       if (random() < 0.02) { // a client that goes and comes again
         client.close()

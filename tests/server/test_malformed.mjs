@@ -10,12 +10,13 @@ import { Checker, Daemon, assert, call, connect, env, grpc, makeCircuit, refused
 
 const [cuzkd, cuzk, checkerProgram] = process.argv.slice(2)
 const slow = process.env.CUZK_LOAD === 'slow'
-const rounds = slow ? 4000 : sanitized ? 150 : 300
+const rounds = slow ? 2000 : sanitized ? 150 : 300
 const { random, below, pick, bytes } = seeded()
 
 const circuit = makeCircuit(cuzk, 'quick', 'bn254', 61)
 const checker = new Checker(checkerProgram)
-const d = await new Daemon(cuzkd, [...circuit.flags, '--memory', '2GiB', '--limits.message', '1MiB', '--limits.in_flight', '16MiB', '--limits.connections', '200'], { env }).ready()
+const d = await new Daemon(cuzkd, [...circuit.flags, '--memory', '2GiB', '--limits.message', '1MiB', '--limits.in_flight', '16MiB', '--limits.connections', '200',
+  '--daemon.drain_timeout', '1s'], { env }).ready()
 const [host, port] = [d.addresses[0].split(':')[0], Number(d.addresses[0].split(':')[1])]
 const answered = {} // by code: how nonsense was answered
 const honest = async what => {
