@@ -38,7 +38,7 @@ extern struct cli cli;
       0,                                                                                         \
       "B",                                                                                       \
       "cpu (default) or cuda; never another than the one named" },                               \
-    { "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "prove on card N of 'cuzk devices'" }, \
+    { "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "work on card N of 'cuzk devices'" }, \
     {                                                                                            \
         "--device-memory", OPTION_COUNT, &cli.device_mib, 256, 1 << 24, "MIB",                   \
             "MiB of the card to take (default: all that is free but one GiB)"                    \

@@ -54,6 +54,7 @@ int cmd_setup(int argc, char **argv)
           "also write the secrets themselves (mode 0600): for tests" },
         { "--derived", OPTION_FLAG, &derived, 0, 0, NULL,
           "also write the derived form, KEY.derived: proofs take fewer transforms" },
+        CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = {

@@ -484,6 +484,8 @@ def devices_are_listed_and_never_replaced():
     cards = sum(d["backend"] == "cuda" for d in found["devices"])
     code = 3 if found["targets"]["cuda"] is None else 6
     expect(code, "prove", "--device", str(cards), f.key, f.wtns, proof, public)
+    expect(code, "setup", "--dev", "--device", str(cards), f.r1cs, WORK / "no-card.zkey")
+    check(not (WORK / "no-card.zkey").exists(), "a key without the card that it was to be made on")
     expect(code, "prove", "--device", str(cards), "--device-memory", "1024", f.key, f.wtns, proof, public)
     for words in ([], ["--backend", "cpu"]):
         expect(2, "prove", *words, "--device-memory", "1024", f.key, f.wtns, proof, public, has="--device-memory is for a card")
