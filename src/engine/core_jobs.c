@@ -225,9 +225,11 @@ static cuzk_status could_ever_run(struct engine_core *c, struct task *t, const s
                 j->payload_bytes, (unsigned long long)c->options.payload_bytes);
 }
 
+bool core_queue_full(const struct engine_core *c) { return c->unfinished >= c->options.queue_most; }
+
 bool core_full(const struct engine_core *c)
 {
-    return c->unfinished >= c->options.queue_most || c->payload_used >= c->options.payload_bytes;
+    return core_queue_full(c) || c->payload_used >= c->options.payload_bytes;
 }
 
 static cuzk_status room_in_queue(struct engine_core *c, struct task *t, const struct job *j)

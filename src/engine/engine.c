@@ -41,6 +41,13 @@ static void note(const struct action *a)
     log_line(&t, (enum log_level)a->level, "%s", a->text);
 }
 
+/* Before anybody is told what may have changed it: whoever knows that there is room again is not refused. */
+static void publish_full(struct engine *e)
+{
+    atomic_store(&e->full, core_full(&e->core));
+    atomic_store(&e->queue_full, core_queue_full(&e->core));
+}
+
 void engine_act(void *context, const struct action *a)
 {
     struct engine *e = context;
@@ -81,6 +88,7 @@ void engine_act(void *context, const struct action *a)
         push(&e->destroys, a->job);
         break;
     case ACT_TELL:
+        publish_full(e);
         ((job_told *)a->waiter->told)(a->waiter->context, a->answer);
         free(a->waiter->ended); /* refused */
         free(a->waiter);
@@ -204,6 +212,7 @@ static void read_envelope(struct engine *e, struct envelope *m)
         core_step(&e->core, &m->event, clock_now_ns());
         break;
     case ENVELOPE_LOOK:
+        e->core.counters.refused_full += atomic_exchange(&e->refused_early, 0);
         engine_view_tell(&e->core, e->lanes, client->look, client->look_context, clock_now_ns());
         break;
     case ENVELOPE_CLOSE:
@@ -256,7 +265,7 @@ void *engine_main(void *context)
         if (core_due_ns(&e->core) <= clock_now_ns()) core_step(&e->core, &tick, clock_now_ns());
         look_at_journal(e);
         engine_flush(e);
-        atomic_store(&e->full, core_full(&e->core));
+        publish_full(e);
     }
     for (struct message *m; (m = mailbox_take(&e->mailbox, 0)) != NULL;)
         read_envelope(e, (struct envelope *)(void *)m);

@@ -168,7 +168,8 @@ struct job_answer {
 };
 
 /** Validates, digests and (if durable) writes the payload on the calling thread, then hands the job to the engine.
- * Out     told is called exactly once if CUZK_OK is returned, else never
+ * Out     told is called exactly once if CUZK_OK is returned, else never; before the call returns, on the caller's thread, if there are as many
+ *         jobs as may wait and the request has no id: that refusal waits for nobody, and nothing is validated
  * Errors  CUZK_NOT_FOUND (circuit), what the kind's validation says, CUZK_IO (disk).  Those of admission come to told: CUZK_QUEUE_FULL,
  *         CUZK_TOO_LARGE (both numbers are named), CUZK_DEVICE_UNAVAILABLE (every lane is closed, or the engine is closing), CUZK_IO (the
  *         journal).

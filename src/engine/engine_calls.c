@@ -109,6 +109,21 @@ static struct client_message *message_new(told_any *told, void *context)
     return m;
 }
 
+/* There is no place, and the request, which has no id, cannot join another: told here, at once, whatever the engine's thread is doing. */
+static bool refuse_early(struct engine *e, const struct engine_request *r, job_told *told, void *context)
+{
+    const unsigned most = e->core.options.queue_most; /* which never changes */
+    char text[96];
+
+    if ((r->request_id != NULL && r->request_id[0] != '\0') || !atomic_load(&e->queue_full)) return false;
+    snprintf(text, sizeof text, "%u jobs are waiting or running; the queue takes %u", most, most);
+    const struct job_answer answer = { .status = CUZK_QUEUE_FULL, .error_text = text };
+    atomic_fetch_add(&e->refused_early, 1);
+    drop_payload(r);
+    told(context, &answer);
+    return true;
+}
+
 cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
                           void *context)
 {
@@ -126,6 +141,12 @@ cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_
         m->waiter->ended->context = context;
     }
     TRY_GOTO(out, check_request(e, t, r, &c));
+    if (refuse_early(e, r, told, context)) {
+        free(m->waiter->ended);
+        free(m->waiter);
+        free(m);
+        return CUZK_OK;
+    }
     TRY_GOTO(out, c->kind->validate(t, &parts, c, r->parameters, span_of(r->payload, r->payload_bytes)));
     if (parts == 0 || parts > JOB_PARTS_MOST)
         TRY_GOTO(out, FAIL(t, CUZK_UNSUPPORTED, "a job of %u parts", parts));

@@ -157,6 +157,7 @@ bool core_drained(const struct engine_core *c);
 
 /** The queue takes no further job of any size. */
 bool core_full(const struct engine_core *c);
+bool core_queue_full(const struct engine_core *c); /* because of their number */
 
 struct job *core_find(const struct engine_core *c, const char *id); /* NULL: none */
 /** What a job on circuit takes at most, its key and a payload of so many bytes included. */

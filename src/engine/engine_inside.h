@@ -31,7 +31,9 @@ struct engine {
     struct loader loader;
     struct journal *journal; /* NULL: nothing is durable */
     uint64_t job_ttl_ms;
-    atomic_bool full; /* no more jobs fit, as of a moment ago; for everybody's reading */
+    /* As of the latest answer, for everybody's reading: no more jobs fit; and of these, there are as many as may wait. */
+    atomic_bool full, queue_full;
+    atomic_ullong refused_early; /* for queue_full, and not in the counters yet */
     /* the engine's thread's own */
     struct job *records;  /* linked by journal_next */
     struct job *destroys; /* likewise, once they are in no other list */

@@ -250,6 +250,7 @@ static void queue_is_full_at_once(void **state)
     }
     printf("%u accepted, %u refused, each refusal within %.2f ms\n", accepted, full, worst_ms);
     assert_int_equal(accepted + full, 100);
+    assert_int_equal(look(e).c.refused_full, full); /* those that the engine's thread has not seen included */
     assert_true(accepted >= 10 && accepted < 100); /* some may have been done meanwhile */
     for (unsigned i = 0; i < accepted; i++) {
         struct job_answer a;

@@ -147,6 +147,7 @@ export class Daemon {
   rss() { return Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${this.process.pid}/status`, 'utf8'))[1]) * 1024 }
   anonymous() { return Number(/RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${this.process.pid}/status`, 'utf8'))[1]) * 1024 }
   descriptors() { return fs.readdirSync(`/proc/${this.process.pid}/fd`).length }
+  tasks() { return fs.readdirSync(`/proc/${this.process.pid}/task`).map(t => `/proc/${this.process.pid}/task/${t}`) }
   threads() { return fs.readdirSync(`/proc/${this.process.pid}/task`).length }
   signal(name) { this.process.kill(name) }
 

@@ -64,10 +64,13 @@ test('100 submits against a capacity of 10: ten accepted, ninety refused within 
   const longer = makeLonger()
   const d = await new Daemon(cuzkd, [...longer.flags, '--srs.preload', 'longer', '--limits.queued_jobs', '10', ...memory], { env }).ready()
   const clients = Array.from({ length: 4 }, () => connect(d.addresses[0]))
+  // How long this client and the daemon's threads, those that compute not counted, have stood ready without a CPU: the machine's part.
+  const tasks = [`/proc/self/task/${process.pid}`, ...d.tasks().filter(t => fs.readFileSync(`${t}/comm`, 'utf8').trim() !== 'cuzk-pool')]
+  const waited = () => tasks.reduce((sum, t) => sum + Number(fs.readFileSync(`${t}/schedstat`, 'utf8').split(' ')[1]) / 1e6, 0)
   const one = async client => {
-    const start = performance.now()
+    const start = performance.now(), before = waited()
     const answer = await submit(client, longer).catch(e => e)
-    return { answer, ms: performance.now() - start }
+    return { answer, ms: performance.now() - start, waited: waited() - before }
   }
   const round = async () => {
     await call(d.client, 'PreloadSRS', { circuit_id: 'longer' })
@@ -82,16 +85,13 @@ test('100 submits against a capacity of 10: ten accepted, ninety refused within 
       assert.match(answer.details, /10 jobs are waiting or running; the queue takes 10/)
     }
     for (const { answer } of accepted) await call(d.client, 'CancelProof', { job_id: answer.job_id })
-    return { accepted: accepted.length, refused: rest.length, slowest: Math.max(...rest.map(o => o.ms)) }
+    const late = rest.filter(o => o.ms > (sanitized ? 1000 : 50) + (slow ? 0 : o.waited)) // in full size the machine has nothing else to do
+    return { accepted: accepted.length, refused: rest.length, slowest: Math.max(...rest.map(o => o.ms)), late: late.length, waited: Math.max(...rest.map(o => o.waited)) }
   }
   const rounds = []
   for (let i = 0; i < (sanitized ? 3 : 5); i++) rounds.push(await round())
-  say(`of 100 submits ${rounds.map(r => r.accepted)} were accepted, ${rounds.map(r => r.refused)} refused, the slowest refusal after ${rounds.map(r => r.slowest.toFixed(1))} ms (${rounds.length} rounds)`)
-  for (const r of rounds) assert.deepEqual([r.accepted, r.refused], [10, 90])
-  // In full size, on a machine that has nothing else to do, every refusal counts.  Elsewhere the client shares the CPUs with the proof
-  // that runs and with whatever else does, and the median round counts.
-  const slowest = rounds.map(r => r.slowest).sort((x, y) => x - y)
-  assert.ok((slow ? slowest.at(-1) : slowest[sanitized ? 1 : 2]) <= (sanitized ? 1000 : 50))
+  say(`of 100 submits ${rounds.map(r => r.accepted)} were accepted, ${rounds.map(r => r.refused)} refused, the slowest refusal after ${rounds.map(r => r.slowest.toFixed(1))} ms, of which threads waited for a CPU at most ${rounds.map(r => r.waited.toFixed(1))} ms (${rounds.length} rounds)`)
+  for (const r of rounds) assert.deepEqual([r.accepted, r.refused, r.late], [10, 90, 0])
   clients.forEach(c => c.close())
   await d.stop()
 })
