@@ -131,27 +131,31 @@ struct place {
     struct task t;
 };
 
-static void device_open(struct place *p, uint64_t memory_bytes)
+static void device_open(struct place *p, unsigned index)
 {
-    const struct device_options o = { .memory_bytes = memory_bytes != 0 ? memory_bytes : (uint64_t)1 << 30,
-                                      .pinned_bytes = 1 << 20 };
+    struct device_options o = { .index = index, .memory_bytes = (uint64_t)1 << 30, .pinned_bytes = 1 << 20 };
 
+#if defined(CPU_IMAGES)
+    o.index = 0; /* there is one CPU; opened twice it is two devices */
+#endif
     proving_task(&p->t, &m.proving);
     p->backend = proving_on();
     p->split = NULL;
     proving_must(&p->t, p->backend->open(&p->device, &p->t, &o), "device");
 }
 
-static void place_open(struct place *p, const struct groth16_key *key)
+static void place_open_at(struct place *p, const struct groth16_key *key, unsigned index)
 {
     struct stream *stream;
 
-    device_open(p, 0);
+    device_open(p, index);
     proving_must(&p->t, key_split_create(&p->split, &p->t, key, p->backend, p->device), "key");
     proving_must(&p->t, p->backend->stream_open(&stream, &p->t, p->device), "stream");
     proving_must(&p->t, key_split_load(p->split, &p->t, stream), "key on the device");
     p->backend->stream_close(stream);
 }
+
+static void place_open(struct place *p, const struct groth16_key *key) { place_open_at(p, key, 0); }
 
 /* Keys go first: what they have on the device is given back with their last reference. */
 static void place_close(struct place *p)
@@ -349,6 +353,40 @@ static void two_at_once(void **state)
     }
     for (int i = 0; i < 2; i++) prove_batch_close(b[i]);
     place_close(&p);
+}
+
+/* Partitions go round two devices; then the key leaves one of them. */
+static void on_two_devices(void **state)
+{
+    const struct batch_limits l = { 2, 0, 1, 0, false };
+    struct batch_item items[2][2], all[4];
+    struct batch_plan plan;
+    struct batch *b[2];
+    struct place p[2];
+
+    (void)state;
+    if (!m.slow) skip();
+    items_of(all, 0, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        place_open_at(&p[i], m.key[1], i);
+        b[i] = batch_of(&p[i], &plan, &l);
+        for (unsigned k = 0; k < 2; k++) items[i][k] = all[i + 2 * k];
+        proving_must(&p[i].t, prove_batch_begin(b[i], &p[i].t, items[i], 2, NULL), "batch begun");
+    }
+    assert_ptr_not_equal(p[0].split->resident, p[1].split->resident);
+    for (unsigned i = 0; i < 2; i++) {
+        proving_must(&p[i].t, prove_batch_wait(b[i], &p[i].t), "sums");
+        for (unsigned k = 0; k < 2; k++) assert_expected(&p[i], b[i], k, i + 2 * k);
+        proving_must(&p[i].t, prove_batch_end(b[i], &p[i].t, &m.verifier), "batch ended");
+        for (unsigned k = 0; k < 2; k++) assert_verifies(&items[i][k]);
+    }
+    prove_batch_close(b[1]);
+    key_split_destroy(p[1].split);
+    key_device_drop(m.key[1], p[1].backend, p[1].device);
+    p[1].backend->close(p[1].device);
+    prove_right(&p[0], b[0], 4, 1);
+    prove_batch_close(b[0]);
+    place_close(&p[0]);
 }
 
 /* -- what can be wrong with a partition -------------------------------------------------------------------------------- */
@@ -575,6 +613,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(with_the_derived_key),
         cmocka_unit_test(in_one_slot),
         cmocka_unit_test(two_at_once),
+        cmocka_unit_test(on_two_devices),
         cmocka_unit_test(a_wrong_partition_costs_itself),
         cmocka_unit_test(too_little_memory_is_told),
         cmocka_unit_test(cancelled),
@@ -590,6 +629,7 @@ int main(int argc, char **argv)
 #if defined(CUZK_CUDA_EMULATED)
     struct cuda_host_config c = cuda_host_default();
     c.sm_count = 1;
+    c.device_count = 2;
     if (argc > 1) c.seed = strtoull(argv[1], NULL, 0);
     if (argc > 2 && !m.slow) cmocka_set_test_filter(argv[2]);
     c.guard_memory = c.seed % 2 == 1;
