@@ -4,7 +4,7 @@
  *
  * The daemon (process PID) serves KEY as CIRCUIT, with as many threads (0: all).  With NAME, what WITNESS.wtns is called in the daemon's
  * witness_folder, the name is sent instead of the bytes.  Both have the key resident and verify each proof.
- * Printed: the medians, the median of the differences of neighbours with its quartiles, and the daemon's own times for the parts of its way;
+ * Printed: the medians and the least, the median of the differences of neighbours with its quartiles, and the daemon's own times for the parts of its way;
  * and the same of CPU time and page faults (of daemon and client together), which other work on the machine changes less. */
 #include "cuzk/cuzk.h"
 #include "base/clock.h"
@@ -207,9 +207,11 @@ int main(int argc, char **argv)
         more[i] = daemon[i] - direct[i];
     }
     printf("{\"bench\":\"daemon\",\"rounds\":%zu,\"witness\":\"%s\",\"witness_bytes\":%zu,\"direct_ms\":%.2f,\"daemon_ms\":%.2f,"
+           "\"direct_least_ms\":%.2f,\"daemon_least_ms\":%.2f,"
            "\"median_difference_ms\":%.2f,\"quartiles_ms\":[%.2f,%.2f],\"daemon_job_ms\":%.0f,\"daemon_part_ms\":%.0f,"
            "\"direct_cpu_ms\":%.2f,\"daemon_cpu_ms\":%.2f,\"direct_faults\":%.0f,\"daemon_faults\":%.0f}\n",
-           rounds, name != NULL ? "by name" : "sent", wtns.bytes.size, median(direct, rounds), median(daemon, rounds), median(more, rounds),
+           rounds, name != NULL ? "by name" : "sent", wtns.bytes.size, median(direct, rounds), median(daemon, rounds),
+           quartile(direct, rounds, 0), quartile(daemon, rounds, 0), median(more, rounds),
            quartile(more, rounds, 1), quartile(more, rounds, 3), median(inside, rounds), median(prove, rounds), median(direct_cpu, rounds),
            median(daemon_cpu, rounds), median(direct_faults, rounds), median(daemon_faults, rounds));
     cuzk_key_close(d.key);
