@@ -196,7 +196,8 @@ pack() { # BUILD FILE
             while read -r library; do cp -L "$library" "$folder/lib/"; done
     done
     ls -l "$folder" | awk '$9 != "" { printf "%-24s %10d\n", $9, $5 }'
-    tar -cf - -C "$folder" . | xz -T0 -6 --lzma2=dict=256MiB >"$2"
+    # most of each program is the same kernels: the window takes in several of them
+    tar -cf - -C "$folder" . | xz -T1 --lzma2=preset=1,dict=256MiB >"$2"
     ls -l "$2" | awk '{ printf "%s: %.1f MiB\n", $9, $5 / 1048576 }'
 }
 
