@@ -71,6 +71,17 @@ static size_t points_bytes(const struct groth16_key *key, const struct msm_row *
     return row->count * key->curve->group[row->group]->aff_bytes;
 }
 
+static bool has_table(const struct key_residence *what, enum groth16_query q)
+{
+    return what->points && what->table[q].row_count > 1;
+}
+
+static size_t resident_bytes(const struct groth16_key *key, const struct msm_row *row,
+                             const struct key_residence *what, enum groth16_query q)
+{
+    return has_table(what, q) ? what->table[q].table_bytes : what->points ? points_bytes(key, row) : 0;
+}
+
 static size_t place(size_t *at, size_t bytes)
 {
     const size_t here = *at;
@@ -86,7 +97,7 @@ static void layout_of(struct layout *l, const struct groth16_key *key, const str
     msm_set_rows(l->rows, key);
     for (int q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &l->rows[q];
-        l->points[q] = place(&l->bytes, what->points ? points_bytes(key, row) : 0);
+        l->points[q] = place(&l->bytes, resident_bytes(key, row, what, q));
         if (row->gather == NULL) continue;
         l->gather[q] = q == QUERY_B2 ? l->gather[QUERY_B1] /* the same list */
                                      : place(&l->bytes, row->count * sizeof *row->gather);
@@ -142,12 +153,17 @@ static cuzk_status fill(struct key_device *k, struct task *t, const struct groth
     k->has_points = what->points;
     for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &l->rows[q];
-        const size_t bytes = points_bytes(key, row), list_bytes = row->count * sizeof *row->gather;
+        const size_t list_bytes = row->count * sizeof *row->gather;
         TRY(task_poll(t));
         task_progress(t, "key", (uint64_t)q, QUERY_COUNT);
         if (what->points) {
-            k->points[q] = buffer_piece(&k->block, l->points[q], bytes);
+            k->points[q] = buffer_piece(&k->block, l->points[q], resident_bytes(key, row, what, q));
             TRY(key_device_send_points(t, key, k->backend, stream, &k->points[q], q, 0, row->count));
+        }
+        if (has_table(what, q)) { /* whose first row the points are: they are there already */
+            TRY(k->backend->msm_table_make(stream, t, &what->table[q], &k->points[q], &k->points[q], 0));
+            k->rows[q] = what->table[q].row_count;
+            k->windows[q] = what->table[q].window_count;
         }
         if (row->gather == NULL) continue;
         k->gather[q] = buffer_piece(&k->block, l->gather[q], list_bytes);
@@ -188,14 +204,24 @@ static cuzk_status make(struct key_device **out, struct task *t, const struct gr
     return CUZK_OK;
 }
 
+/* Whether a sum with a table finds the one it is planned for; one without finds its points in the first row of any. */
+static bool serves(const struct key_device *k, const struct key_residence *what)
+{
+    if (what->points && !k->has_points) return false;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++)
+        if (has_table(what, q) &&
+            (k->rows[q] != what->table[q].row_count || k->windows[q] != what->table[q].window_count))
+            return false;
+    return true;
+}
+
 /* Under the lock. */
 static struct key_device *find(const struct key_devices *d, const struct backend *backend,
                                const struct device *device, const struct key_residence *what)
 {
     struct key_device *k = d->first;
 
-    while (k != NULL && !(k->backend == backend && k->device == device && (k->has_points || !what->points)))
-        k = k->next;
+    while (k != NULL && !(k->backend == backend && k->device == device && serves(k, what))) k = k->next;
     return k;
 }
 

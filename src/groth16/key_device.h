@@ -11,6 +11,8 @@
 struct key_residence {
     struct image_eval_plan image; /* of a circuit that is an image: its tables instead of matrices */
     bool points;                  /* false: each proof sends them, piece by piece */
+    /* Where points are there, a table of multiples of a query's, whose first row they are; row_count below 2: the points alone. */
+    struct msm_plan table[QUERY_COUNT];
 };
 
 /* Pieces of one block; gather[q].data NULL: point i belongs to variable i. */
@@ -19,6 +21,7 @@ struct key_device {
     struct device *device;
     struct buffer block, points[QUERY_COUNT], gather[QUERY_COUNT], matrix[2], tables;
     bool has_points;
+    unsigned rows[QUERY_COUNT], windows[QUERY_COUNT]; /* of tables of multiples; rows 0: none */
     struct key_device *next;
 };
 

@@ -92,6 +92,8 @@ static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct gro
     } else if (ops->resident == NULL && key->encoded[q]) {
         TRY(groth16_key_points(t, key, q, first, count, ws->points.data));
         points = ws->points;
+    } else if (p->msm[q].row_count > 1) {
+        points = ops->points[q]; /* a table, for all of them at once */
     } else {
         points = buffer_piece(&ops->points[q], first * point_bytes, count * point_bytes);
     }

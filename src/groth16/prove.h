@@ -17,6 +17,7 @@ struct groth16_plan {
     struct lanes *lanes;            /* NULL: the proof waits for no other */
     bool on_image;                  /* the device evaluates the circuit's image: prove_image.c */
     struct key_residence residence; /* where the backend does not read host memory */
+    uint64_t tables_bytes;          /* that the key's tables of multiples may take at most */
     struct eval_plan eval_a, eval_b;
     struct quotient_plan quotient;
     struct msm_row rows[QUERY_COUNT];

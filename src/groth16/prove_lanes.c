@@ -292,6 +292,7 @@ void prove_lane_leave(struct prove_lane *lane, cuzk_status status)
 
 uint64_t lanes_stream_bytes(const struct lanes *l) { return l->options.computing * l->stream_bytes; }
 unsigned lanes_computing(const struct lanes *l) { return l->options.computing; }
+unsigned lanes_count(const struct lanes *l) { return l->options.lanes; }
 
 void lanes_report(struct lanes *l, struct lanes_report *out)
 {

@@ -39,6 +39,7 @@ void lanes_destroy(struct lanes *l); /* NULL is legal; no proof may be in the li
 /** What they take of the device's memory. */
 uint64_t lanes_stream_bytes(const struct lanes *l);
 unsigned lanes_computing(const struct lanes *l);
+unsigned lanes_count(const struct lanes *l);
 
 struct lanes_report {
     uint64_t proofs, failed;

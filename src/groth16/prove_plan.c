@@ -14,6 +14,8 @@
 #define SENT_BYTES \
     ((size_t)1 << 30) /* of points that are sent to a device at once: long sums are cheaper a point */
 
+#define TABLES_SHARE 4 /* of a device's memory that the tables of one key may take: one in so many */
+
 /* -- the plan ---------------------------------------------------------------------------------------------------------- */
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
@@ -35,8 +37,28 @@ static uint64_t piece_of(const struct groth16_plan *p, const struct groth16_key 
     return points_in_place(p, key, q) || pieces == 0 ? row->count : (row->count + pieces - 1) / pieces;
 }
 
+/* A sum of all points of a query, by a table of multiples where one pays and there is room for it: docs/performance.md. */
+static cuzk_status plan_resident_sum(struct groth16_plan *out, struct task *t, const struct groth16_key *key,
+                                     enum groth16_query q, uint64_t *tables_left)
+{
+    const struct msm_row *const row = &out->rows[q];
+    struct msm_plan *const table = &out->residence.table[q];
+
+    memset(table, 0, sizeof *table);
+    if (*tables_left == 0 || row->count == 0)
+        return out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, row->count);
+    TRY(out->backend->msm_table_plan(&out->msm[q], t, out->device, key->curve, row->group, row->count,
+                                     *tables_left));
+    if (out->msm[q].row_count < 2) return CUZK_OK;
+    *table = out->msm[q];
+    *tables_left -= table->table_bytes;
+    return CUZK_OK;
+}
+
 static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const struct groth16_key *key)
 {
+    uint64_t tables_left = out->residence.points ? out->tables_bytes : 0;
+
     out->sums_workspace_bytes = out->points_bytes = 0;
     for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
         const struct msm_row *row = &out->rows[q];
@@ -46,6 +68,9 @@ static cuzk_status plan_sums(struct groth16_plan *out, struct task *t, const str
         if (prove_image_splits(out, q)) {
             TRY(prove_image_plan_sum(&out->split[q], t, out, key, q, piece));
             TRY(prove_image_plan_sum(&out->split_last[q], t, out, key, q, last));
+        } else if (piece == row->count) {
+            TRY(plan_resident_sum(out, t, key, q, &tables_left));
+            out->last[q] = out->msm[q];
         } else {
             TRY(out->backend->msm_plan(&out->msm[q], t, out->device, key->curve, row->group, piece));
             TRY(out->backend->msm_plan(&out->last[q], t, out->device, key->curve, row->group, last));
@@ -90,6 +115,15 @@ static uint64_t needed_bytes(const struct groth16_plan *p, struct device_info *i
     p->backend->info(p->device, info);
     return p->key_bytes + p->block_bytes +
            (p->lanes != NULL ? lanes_stream_bytes(p->lanes) : info->stream_bytes);
+}
+
+/* Tables make a proof short, but not so that proofs which could run side by side no longer can. */
+static bool tables_leave_room(const struct groth16_plan *p)
+{
+    const unsigned proofs = p->lanes != NULL ? lanes_count(p->lanes) : LANES_DEFAULT;
+    struct device_info info;
+
+    return needed_bytes(p, &info) + (proofs - 1) * (uint64_t)p->block_bytes <= info.memory_bytes;
 }
 
 /* Whether one proof and its key fit into the device at all.  Host memory is the caller's to weigh. */
@@ -148,8 +182,14 @@ cuzk_status groth16_prove_plan_on(struct groth16_plan *out, struct task *t, cons
     msm_set_rows(out->rows, key);
     TRY(plan_values(out, t, key));
     out->residence.points = !backend->reads_host_memory;
-    TRY(plan_memory(out, t, key));
     struct device_info info;
+    backend->info(device, &info);
+    out->tables_bytes = backend->msm_table_plan != NULL ? info.memory_bytes / TABLES_SHARE : 0;
+    TRY(plan_memory(out, t, key));
+    if (out->tables_bytes != 0 && !tables_leave_room(out)) {
+        out->tables_bytes = 0;
+        TRY(plan_memory(out, t, key));
+    }
     if (out->residence.points && needed_bytes(out, &info) > info.memory_bytes) {
         out->residence.points = false;
         TRY(plan_memory(out, t, key));

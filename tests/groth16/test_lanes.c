@@ -117,7 +117,7 @@ static void memory_stays_over_two_hundred_proofs(void **state)
 /* Any call that fails, anywhere in a proof, costs that proof alone. */
 static void a_fault_costs_its_own_proof(void **state)
 {
-    enum { STEP = 7 };
+    enum { STEP = 13 };
     const struct device_options o = { .threads = 1 };
     struct device *device;
     uint64_t calls = 1;

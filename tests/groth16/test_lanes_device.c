@@ -55,10 +55,18 @@ static void close_device(struct device *device)
 
 static uint64_t granules(uint64_t bytes) { return (bytes + GRANULE - 1) / GRANULE * GRANULE; }
 
-/* What a proof takes on a device where all fits. */
-static struct groth16_plan roomy_plan(void)
+static bool has_tables(const struct groth16_plan *plan)
 {
-    struct device *const device = open_device(1, (uint64_t)1 << 30);
+    unsigned tables = 0;
+
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) tables += plan->msm[q].row_count > 1;
+    assert_true(tables == 0 || tables == QUERY_COUNT);
+    return tables > 0;
+}
+
+static struct groth16_plan plan_in(uint64_t memory_bytes)
+{
+    struct device *const device = open_device(1, memory_bytes);
     struct groth16_plan plan;
     struct task t;
 
@@ -75,12 +83,30 @@ static uint64_t arena_for(const struct groth16_plan *plan, unsigned computing, u
            blocks * granules(plan->block_bytes);
 }
 
+/* What a proof takes where all fits, tables of multiples too; and where they would leave no room for three proofs. */
+static struct groth16_plan plan_with_tables(void)
+{
+    const struct groth16_plan plan = plan_in((uint64_t)1 << 30);
+
+    assert_true(has_tables(&plan));
+    return plan;
+}
+
+static struct groth16_plan plan_without_tables(void)
+{
+    const struct groth16_plan with = plan_with_tables(), plan = plan_in(arena_for(&with, 1, 1));
+
+    assert_false(has_tables(&plan));
+    assert_true(plan.key_bytes < with.key_bytes);
+    return plan;
+}
+
 static void same_bytes_in_any_arena(void **state)
 {
     static const struct {
         unsigned lanes, computing, blocks;
     } cases[] = { { 1, 1, 1 }, { 2, 1, 1 }, { 3, 1, 2 }, { 4, 2, 4 } };
-    const struct groth16_plan plan = roomy_plan();
+    const struct groth16_plan plan = plan_without_tables();
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -100,7 +126,7 @@ static void same_bytes_in_any_arena(void **state)
 
 static void what_cannot_fit_is_refused_with_both_numbers(void **state)
 {
-    const struct groth16_plan roomy = roomy_plan();
+    const struct groth16_plan roomy = plan_without_tables();
     const uint64_t arena = arena_for(&roomy, 2, 0); /* no room for a block, whatever of the key is left out */
     struct device *const device = open_device(1, arena);
     const struct lanes_options o = { 2, 2, 0 };
@@ -135,8 +161,8 @@ static size_t heap_bytes(void)
 /* Lanes are opened and closed around each: what they leave behind would be seen too. */
 static void warm_proofs_call_nothing_forbidden_and_leave_nothing(void **state)
 {
-    const struct groth16_plan plan = roomy_plan();
-    struct device *const device = open_device(6, arena_for(&plan, 2, 2));
+    const struct groth16_plan plan = plan_with_tables();
+    struct device *const device = open_device(6, arena_for(&plan, 2, 3));
     struct lane_run r = { .options = { 3, 2, 0 }, .threads = 3, .proofs = 4 };
 
     (void)state;
@@ -163,7 +189,7 @@ static void warm_proofs_call_nothing_forbidden_and_leave_nothing(void **state)
  * room for no block more, proves again. */
 static void a_failing_call_costs_one_proof(void **state)
 {
-    const struct groth16_plan plan = roomy_plan();
+    const struct groth16_plan plan = plan_without_tables();
     struct device *const device = open_device(5, arena_for(&plan, 2, 2));
     struct lane_run r = { .options = { 3, 2, 0 }, .threads = 3, .proofs = 3 };
     unsigned failed = 0;

@@ -305,7 +305,7 @@ cuzk_status cuda_msm_table_make(struct stream *s, struct task *t, const struct m
     TRY(task_poll(t));
     TRY(cuda_enter(t, d));
     shape_of(&shape, d, p->curve, p->group, p->count, p->window_count, 1, p->accumulation, true);
-    CU(t, cudaMemcpyAsync(to, from, row_bytes, cudaMemcpyDeviceToDevice, s->handle));
+    if (to != from) CU(t, cudaMemcpyAsync(to, from, row_bytes, cudaMemcpyDeviceToDevice, s->handle));
     for (uint32_t row = 1; row < p->row_count; row++)
         CU(t, kernels_of(p->curve, p->group)->double_row(to + row * row_bytes, to + (row - 1) * row_bytes, p->count,
                                                          shape.windows.width + (row - 1 >= shape.windows.narrow), s->handle));
