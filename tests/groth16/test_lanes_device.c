@@ -7,7 +7,7 @@
 #include <malloc.h>
 #include <string.h>
 #if defined(SANITIZE_ADDRESS)
-#include <sanitizer/allocator_interface.h>
+size_t __sanitizer_get_current_allocated_bytes(void); /* GCC does not bring its header */
 #endif
 
 enum { GRANULE = 256, STREAM_BYTES = 96 << 20, FAULTS = 3 };
