@@ -173,8 +173,7 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
 out:
-    prove_lane_leave(&lane, status);
-    return status;
+    return prove_lane_leave(&lane, t, status);
 }
 
 cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,

@@ -261,15 +261,24 @@ static void leave_alone(struct prove_lane *lane, cuzk_status status)
     lane->backend->buffer_give(&lane->block);
 }
 
-void prove_lane_leave(struct prove_lane *lane, cuzk_status status)
+/* Nothing is under way on it afterwards, and its stages are wiped. */
+static cuzk_status end_copies(struct prove_lane *lane, struct task *t, cuzk_status status)
+{
+    if (lane->copies == NULL) return status;
+    if (status == CUZK_OK) return lane->backend->stream_sync(lane->copies, t);
+    backend_settle(lane->backend, lane->copies);
+    return status;
+}
+
+cuzk_status prove_lane_leave(struct prove_lane *lane, struct task *t, cuzk_status status)
 {
     struct lanes *const l = lane->lanes;
 
     if (l == NULL) {
         leave_alone(lane, status);
-        return;
+        return status;
     }
-    if (lane->copies != NULL) backend_settle(l->backend, lane->copies); /* and its stages are wiped */
+    status = end_copies(lane, t, status);
     pthread_mutex_lock(&l->lock);
     if (lane->compute != NULL && status != CUZK_OK) renew(l, &l->compute[lane->compute_slot]);
     pthread_mutex_unlock(&l->lock);
@@ -286,6 +295,7 @@ void prove_lane_leave(struct prove_lane *lane, cuzk_status status)
     l->report.failed += status != CUZK_OK;
     pthread_cond_broadcast(&l->moved);
     pthread_mutex_unlock(&l->lock);
+    return status;
 }
 
 /* -- all of them ------------------------------------------------------------------------------------------------------- */

@@ -85,7 +85,9 @@ cuzk_status prove_lane_block(struct prove_lane *lane, struct task *t, size_t byt
 /** Waits until it is among the first `computing`.  lane->compute is there then, and does what follows after all that lane->copies holds. */
 cuzk_status prove_lane_turn(struct prove_lane *lane, struct task *t) MUST_CHECK;
 
-/** Gives all back and leaves the line, from wherever it is.  In  status  of the proof: nothing is under way on its streams if CUZK_OK */
-void prove_lane_leave(struct prove_lane *lane, cuzk_status status);
+/** Gives all back and leaves the line, from wherever it is.
+ * In       status  of the proof: nothing is under way on lane->compute if CUZK_OK
+ * Returns  status, or if that is CUZK_OK what has become of the copies */
+cuzk_status prove_lane_leave(struct prove_lane *lane, struct task *t, cuzk_status status);
 
 #endif

@@ -164,7 +164,7 @@ static void what_is_larger_than_all_is_refused_with_both_numbers(void **state)
     assert_non_null(strstr(t.error.text, number));
     snprintf(number, sizeof number, "take %llu", (unsigned long long)o.memory_bytes);
     assert_non_null(strstr(t.error.text, number));
-    prove_lane_leave(&lane, status);
+    (void)prove_lane_leave(&lane, &t, status);
     lanes_destroy(lanes);
     task_init(&t);
     assert_int_equal(lanes_create(&lanes, &t, cpu, m.proving.device, &(struct lanes_options){ 0 }),
@@ -220,7 +220,7 @@ static void *stand_in_line(void *argument)
         if (status == CUZK_OK) status = prove_lane_lease(&lane, &t, take_bytes, a);
         if (status == CUZK_OK) status = prove_lane_turn(&lane, &t);
         if (status == CUZK_OK && a->line->order[a->line->computed++] != a->number) abort();
-        prove_lane_leave(&lane, status);
+        (void)prove_lane_leave(&lane, &t, status);
         if (status != CUZK_OK) a->status = status;
     }
     return NULL;
@@ -272,7 +272,7 @@ static void *wait_for_memory(void *argument)
     if (w->status == CUZK_OK) w->status = prove_lane_lease(&lane, &t, take_bytes, &w->a);
     if (w->status == CUZK_OK) w->status = prove_lane_turn(&lane, &t);
     w->skipped = lane.skipped;
-    prove_lane_leave(&lane, w->status);
+    (void)prove_lane_leave(&lane, &t, w->status);
     return NULL;
 }
 
@@ -316,7 +316,7 @@ static void a_cancelled_proof_leaves_the_line(void **state)
     assert_int_equal(report.waiting, 2);
     while (atomic_load(&w[1].a.attempts) == 0) usleep(1000); /* there is no room for it yet */
     proving_must(&t, prove_lane_turn(&lane, &t), "turn");
-    prove_lane_leave(&lane, CUZK_OK);
+    (void)prove_lane_leave(&lane, &t, CUZK_OK);
     pthread_join(thread[1], NULL);
     assert_int_equal(w[1].status, CUZK_OK);
     assert_true(w[1].skipped); /* there was no room before its turn */
