@@ -55,6 +55,12 @@ void log_setup(enum log_level most, enum log_format format)
     log_style = format;
 }
 
+void log_settings(enum log_level *most, enum log_format *format)
+{
+    *most = log_most;
+    *format = log_style;
+}
+
 bool log_enabled(enum log_level level) { return level <= log_most; }
 
 void log_line(const struct task *t, enum log_level level, const char *format, ...)

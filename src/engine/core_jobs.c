@@ -218,6 +218,7 @@ static cuzk_status could_ever_run(struct engine_core *c, struct task *t, const s
     budget_init(&available, &total);
     core_job_bytes(&need, j->circuit);
     if (j->durable) need.of[BYTES_HEAP] += j->payload_bytes; /* after a restart it is read for each run */
+    if (c->options.copies_inputs && !j->circuit->kind->has_synthesis) need.of[BYTES_HEAP] += j->payload_bytes;
     snprintf(who, sizeof who, "a job on circuit %s", j->circuit->name);
     TRY(budget_fits(t, &available, &need, who));
     if (j->payload_bytes <= c->options.payload_bytes) return CUZK_OK;

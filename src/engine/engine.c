@@ -213,6 +213,9 @@ static void read_envelope(struct engine *e, struct envelope *m)
         break;
     case ENVELOPE_LOOK:
         e->core.counters.refused_full += atomic_exchange(&e->refused_early, 0);
+        e->core.counters.device_restarts = 0;
+        for (size_t i = 0; e->apart && i < e->device_count; i++)
+            e->core.counters.device_restarts += device_process_restarts(e->processes[i]);
         engine_view_tell(&e->core, e->lanes, client->look, client->look_context, clock_now_ns());
         break;
     case ENVELOPE_CLOSE:

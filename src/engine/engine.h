@@ -30,6 +30,12 @@ const struct job_kind *job_kind_by_name(const char *name); /* NULL: not in this 
 /* Which form of a key proves: its derived form if it lies beside the key and nothing is wrong with it; the key as it is; the derived form or none. */
 enum engine_key_mode { ENGINE_KEY_AUTO, ENGINE_KEY_ORIGINAL, ENGINE_KEY_DERIVED };
 
+/* Whether each device is driven by a process of its own (engine/device_process.h): one that has memory of its own; every one; none.  */
+enum engine_process { ENGINE_PROCESS_AUTO, ENGINE_PROCESS_ALWAYS, ENGINE_PROCESS_NEVER };
+/** First thing in the main of a program whose engine is not told NEVER: such a process is the program started again.  The exit code if this
+ * is one, which has then come to its end; -1: it is not. */
+int engine_device_main(int argc, char **argv);
+
 /* A circuit that jobs may name.  Texts are copied. */
 struct engine_circuit {
     const char *name; /* "porep-32g", or any name for a circom key */
@@ -65,6 +71,8 @@ struct engine_options {
     uint64_t margin_bytes; /* taken off an automatic budget; ENGINE_DEFAULTS: an eighth of it */
     uint64_t pinned_bytes; /* of heap_bytes, taken at the start for the devices' transfers; 0: none.  For backends with memory of their own */
     uint64_t device_bytes; /* of each device's memory; 0: all that is free */
+    enum engine_process process;
+    const char *process_program; /* what is started for it; NULL: this program */
 
     unsigned queue_most; /* jobs accepted and not finished; one more is QUEUE_FULL */
     uint64_t
@@ -92,7 +100,7 @@ struct engine_options {
         .backend = "cpu", .lane_count = 1, .margin_bytes = UINT64_MAX, .queue_most = 1024,                 \
         .result_most = 4096, .result_keep_ms = 24 * 3600 * 1000u, .ageing_ms = 600 * 1000u,                \
         .group_window_ms = 60 * 1000u, .evict_idle_ms = 300 * 1000u, .watchdog_ms = 0, .attempts_most = 3, \
-        .lane_strikes_most = 3                                                                             \
+        .lane_strikes_most = 3, .process = ENGINE_PROCESS_NEVER                                                                             \
     }
 
 /** Starts the threads, measures every circuit (opens its key once), opens the journal, resumes what it holds, and begins to preload.
@@ -258,6 +266,7 @@ struct engine_counters {
     uint64_t attempts, retries, verify_failures, lane_failures, watchdog_stops, quarantines, lanes_closed;
     uint64_t key_loads, key_load_failures, evictions;
     uint64_t journal_failures, resumed;
+    uint64_t device_restarts; /* processes of devices, started again */
     double prove_ms; /* of all parts */
 };
 struct engine_view {

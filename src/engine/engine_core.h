@@ -70,6 +70,7 @@ enum event_kind {
 enum part_outcome {
     PART_RAN,
     PART_WRONG /* did not verify, nobody knows why */,
+    PART_DEVICE_GONE /* with its process, which may have been another part's doing: nobody is blamed */,
     PART_KEY_LOST /* the files of the key have changed while it was in use: nobody else's fault */,
     PART_FAILED /* error says why */
 };
@@ -98,6 +99,7 @@ struct event {
 
 #define CORE_BUCKETS 4096
 #define CORE_KINDS   16
+#define CORE_STOP_GRACE_MS 60000 /* how long a lane that is told to stop may take at most; a watchdog's time if that is less */
 
 struct core_options {
     unsigned queue_most, result_most, attempts_most;
@@ -106,6 +108,7 @@ struct core_options {
     bool cancel_when_alone;
     unsigned strikes_most;
     uint64_t keep_most_bytes; /* a larger block is not kept by a lane */
+    bool copies_inputs;    /* a device's process has what a proof is made from once more */
     unsigned device_count; /* lane i is on device i % device_count; 0: as 1 */
 };
 

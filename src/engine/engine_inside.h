@@ -5,6 +5,7 @@
 
 #include "base/mailbox.h"
 #include "base/pool.h"
+#include "engine/device_process.h"
 #include "engine/engine_core.h"
 #include "engine/journal.h"
 #include "engine/lane_thread.h"
@@ -23,7 +24,9 @@ struct engine {
     struct circuit *circuits;
     size_t circuit_count;
     const struct backend *backend;
-    struct device *devices[ENGINE_DEVICES_MOST];
+    struct device *devices[ENGINE_DEVICES_MOST];              /* opened here, */
+    struct device_process *processes[ENGINE_DEVICES_MOST]; /* or each in a process of its own */
+    bool apart; /* the latter */
     size_t device_count;
     struct pool *pool;
     struct lane_thread *lanes;

@@ -69,6 +69,35 @@ static cuzk_status copy_circuits(struct engine *e, struct task *t, const struct 
     return CUZK_OK;
 }
 
+/* Half of the patience that the core has with a lane which is to stop: it ends the process before the core gives up the lane. */
+static uint64_t process_grace_ms(const struct engine_options *o)
+{
+    const uint64_t most = CORE_STOP_GRACE_MS / 2;
+
+    return o->watchdog_ms != 0 && o->watchdog_ms / 2 < most ? o->watchdog_ms / 2 : most;
+}
+
+static cuzk_status open_process(struct engine *e, struct task *t, const struct engine_options *o,
+                                const struct device_options *device)
+{
+    const struct device_process_options options = { .program = o->process_program,
+                                                    .backend = e->backend->name,
+                                                    .device = *device,
+                                                    .threads = o->threads,
+                                                    .lane_count = e->lane_count,
+                                                    .circuit_count = o->circuit_count,
+                                                    .grace_ms = process_grace_ms(o) };
+    return device_process_open(&e->processes[e->device_count], t, &options);
+}
+
+static void device_info_of(const struct engine *e, size_t i, struct device_info *out)
+{
+    if (e->apart)
+        device_process_info(e->processes[i], out);
+    else
+        e->backend->info(e->devices[i], out);
+}
+
 static cuzk_status open_devices(struct engine *e, struct task *t, const struct engine_options *o)
 {
     const char *name = o->backend != NULL ? o->backend : "cpu";
@@ -85,12 +114,17 @@ static cuzk_status open_devices(struct engine *e, struct task *t, const struct e
     if (e->backend->reads_host_memory && (o->pinned_bytes != 0 || o->device_bytes != 0))
         return engine_bad_option(t, o->pinned_bytes != 0 ? "pinned_bytes" : "device_bytes",
                                  "is for devices with memory of their own");
+    e->apart = o->process == ENGINE_PROCESS_ALWAYS ||
+               (o->process == ENGINE_PROCESS_AUTO && !e->backend->reads_host_memory);
     for (; e->device_count < count; e->device_count++) {
         const struct device_options options = { .index = o->devices != NULL ? o->devices[e->device_count] : 0,
                                                 .threads = o->threads,
                                                 .memory_bytes = o->device_bytes,
                                                 .pinned_bytes = (size_t)(o->pinned_bytes / count) };
-        TRY(e->backend->open(&e->devices[e->device_count], t, &options));
+        if (e->apart)
+            TRY(open_process(e, t, o, &options));
+        else
+            TRY(e->backend->open(&e->devices[e->device_count], t, &options));
     }
     return CUZK_OK;
 }
@@ -104,7 +138,7 @@ static void plan_devices(const struct engine *e, struct bytes *total, struct byt
     if (e->backend->reads_host_memory) return;
     for (size_t i = 0; i < e->device_count; i++) {
         struct device_info info;
-        e->backend->info(e->devices[i], &info);
+        device_info_of(e, i, &info);
         if (info.memory_bytes < bytes) bytes = info.memory_bytes;
         const uint64_t held =
             info.stream_bytes * ((e->lane_count + e->device_count - 1) / e->device_count + IDLE_STREAMS);
@@ -134,7 +168,7 @@ static void plan_budget(const struct engine *e, const struct engine_options *o, 
         uint64_t *table = &tables[e->circuits[i].table_id % JOB_TABLES_MOST];
         if (*table < e->circuits[i].table_bytes) *table = e->circuits[i].table_bytes;
     }
-    for (int i = 0; i < JOB_TABLES_MOST; i++) fixed->of[BYTES_HEAP] += tables[i];
+    for (int i = 0; i < JOB_TABLES_MOST; i++) fixed->of[BYTES_HEAP] += tables[i] * (e->apart ? e->device_count : 1);
 }
 
 static void warn_of_large_circuits(const struct engine *e)
@@ -160,6 +194,13 @@ static void circuit_free(struct circuit *c)
     free(c->r1cs_path);
 }
 
+/* What the devices' processes take beside this one: the key once more each, and what a proof is made from. */
+static void count_copies(const struct engine *e, struct circuit *c)
+{
+    c->key_bytes.of[BYTES_HEAP] += e->device_count * c->key_own_bytes;
+    c->prove_bytes.of[BYTES_HEAP] += c->carry_bytes.of[BYTES_HEAP];
+}
+
 /* What every circuit takes.  Those that need not be there and cannot be used are dropped. */
 static cuzk_status measure_circuits(struct engine *e, struct task *t, const struct place *place)
 {
@@ -170,7 +211,9 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
         struct task own;
         task_init(&own);
         own.pool = t->pool;
-        const cuzk_status status = c->kind->measure(&own, c, place);
+        const cuzk_status status = e->apart ? device_process_measure(e->processes[0], &own, c, kept)
+                                            : c->kind->measure(&own, c, place);
+        if (status == CUZK_OK && e->apart) count_copies(e, c);
         for (size_t i = 1; i < e->device_count; i++)
             c->key_bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE];
         if (status == CUZK_OK) {
@@ -209,8 +252,9 @@ static cuzk_status open_core(struct engine *e, struct task *t, const struct engi
         .watchdog_ns = o->watchdog_ms * MS,
         .cancel_when_alone = o->cancel_when_alone,
         .strikes_most = o->lane_strikes_most,
-        .keep_most_bytes = LANE_KEEP_MOST_BYTES,
+        .keep_most_bytes = e->apart ? 0 : LANE_KEEP_MOST_BYTES,
         .device_count = (unsigned)e->device_count,
+        .copies_inputs = e->apart,
     };
     options.payload_bytes = o->queue_most_bytes != 0 ? o->queue_most_bytes : total.of[BYTES_HEAP] / 4;
     e->job_ttl_ms = o->job_ttl_ms;
@@ -228,17 +272,20 @@ static cuzk_status start_lanes(struct engine *e, struct task *t, const struct en
     if (e->lanes == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %u lanes", e->lane_count);
     for (uint32_t i = 0; i < e->lane_count; i++) {
         struct lane_thread *l = &e->lanes[i];
-        struct device *device = e->devices[e->core.lanes.lanes[i].device];
-        e->backend->info(device, &info);
+        const unsigned device = e->core.lanes.lanes[i].device;
+        device_info_of(e, device, &info);
         l->index = i;
         l->engine = &e->mailbox;
-        l->place = (struct place){ .backend = e->backend, .device = device };
+        l->place = (struct place){ .backend = e->backend, .device = e->devices[device] };
+        l->process = e->processes[device];
+        l->channel = i;
         l->pool = e->pool;
         l->data_folder = o->data_folder != NULL ? journal_folder(e->journal) : NULL;
         snprintf(l->device_name, sizeof l->device_name, "%s-%u: %.64s", info.backend, info.index, info.name);
         TRY(lane_thread_start(l, t));
     }
-    return loader_start(&e->loader, t, &e->mailbox, e->pool, e->circuit_count, e->device_count);
+    return loader_start(&e->loader, t, &e->mailbox, e->pool, e->circuit_count, e->device_count,
+                        e->apart ? e->processes : NULL);
 }
 
 static cuzk_status resume(void *context, struct task *t, struct job *job)
@@ -363,7 +410,8 @@ void engine_close(struct engine *e, uint64_t timeout_ms)
     unload_keys(e);
     if (e->core.act != NULL) core_fini(&e->core);
     journal_close(e->journal);
-    for (size_t i = 0; i < e->device_count; i++) e->backend->close(e->devices[i]);
+    for (size_t i = 0; i < ARRAY_COUNT(e->processes); i++) device_process_close(e->processes[i]);
+    for (size_t i = 0; !e->apart && i < e->device_count; i++) e->backend->close(e->devices[i]);
     pool_destroy(e->pool);
     mailbox_fini(&e->mailbox);
     free_circuits(e);

@@ -33,6 +33,23 @@ void kind_table(struct circuit *c, const struct groth16_key *key)
     c->table_bytes = bytes < TABLE_MOST_BYTES ? bytes : TABLE_MOST_BYTES;
 }
 
+uint64_t kind_key_mark(const struct groth16_key *key)
+{
+    const struct mapfile *files[] = { &key->file, &key->r1cs, &key->derived_file };
+    uint64_t mark = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        const uint64_t words[] = { files[i]->device, files[i]->inode, files[i]->mtime_ns, files[i]->bytes.size };
+        for (size_t k = 0; k < ARRAY_COUNT(words); k++) { /* Stafford's mixer 13, a word after the other */
+            mark += words[k] + 0x9e3779b97f4a7c15;
+            mark = (mark ^ mark >> 30) * 0xbf58476d1ce4e5b9;
+            mark = (mark ^ mark >> 27) * 0x94d049bb133111eb;
+            mark ^= mark >> 31;
+        }
+    }
+    return mark;
+}
+
 void kind_add_plan(struct circuit *c, const struct groth16_plan *plan)
 {
     if (plan->backend->reads_host_memory) {

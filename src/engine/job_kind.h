@@ -21,6 +21,7 @@ struct circuit {
         key_mode; /* as configured; after measure the form that was found: the plan is of that one */
     bool preload, optional;
     struct bytes key_bytes;       /* that the loaded key takes, at most */
+    uint64_t key_own_bytes;       /* heap of it that every process which loads it takes for itself; the rest are pages of files */
     struct bytes synthesis_bytes; /* that a part takes while it is synthesised, what it leaves included */
     struct bytes carry_bytes;     /* of which it leaves this much until it is proved */
     struct bytes prove_bytes;     /* that a part takes in addition while it is proved */
@@ -62,6 +63,8 @@ void kind_chosen(struct circuit *c, const struct task *t, const struct groth16_k
 
 /** The tables of the device that proofs on key use. */
 void kind_table(struct circuit *c, const struct groth16_key *key);
+/** job_kind.key_mark of a key: of the identity, size and times of its files. */
+uint64_t kind_key_mark(const struct groth16_key *key);
 /** Adds to c what plan takes on its device: the host's memory, or the device's own, for the proof and for the key. */
 void kind_add_plan(struct circuit *c, const struct groth16_plan *plan);
 /** CUZK_INTERNAL unless what is granted covers plan and host_bytes beside it. */
@@ -87,11 +90,18 @@ struct job_kind {
 
     /** Whether the files of a loaded key are still what was loaded: asked after a failure.  CUZK_IO: not.  Thread  a lane's. */
     cuzk_status (*key_intact)(struct task *t, const void *key);
+    /** Which file a loaded key is from: two processes that have loaded the same one agree.  Thread  any. */
+    uint64_t (*key_mark)(const void *key);
 
     /* -- on a lane; t->cancel is set by the engine, t->pool is there -- */
     /** *carry: to be freed with carry_free, by whoever holds it last; secret.  Not called if !has_synthesis. */
     cuzk_status (*synthesise)(struct task *t, void **carry, const struct part_input *in);
     void (*carry_free)(void *carry);
+    /* Of a kind with synthesis whose proofs may be made in a device's process (device_process.h): a carry as bytes, and there as a view
+     * of them, for prove and carry_free alone.  carry_view  CUZK_MISMATCH: not as many bytes as this key's parts leave. */
+    size_t (*carry_size)(const void *carry);
+    void (*carry_write)(uint8_t *out, const void *carry);
+    cuzk_status (*carry_view)(struct task *t, void **carry, const void *key, struct span bytes);
     /** Draws fresh randomness at every call.  carry NULL if !has_synthesis; it may be needed again (another attempt). */
     cuzk_status (*prove)(struct task *t, struct part_output *out, const struct part_input *in, void *carry,
                          const struct place *place, const struct bytes *granted);

@@ -37,6 +37,7 @@ static cuzk_status circom_measure(struct task *t, struct circuit *c, const struc
     if (status == CUZK_OK) status = groth16_prove_plan(&plan, t, key, place->backend, place->device);
     if (status == CUZK_OK) {
         c->key_bytes.of[BYTES_HEAP] = key_bytes(key);
+        c->key_own_bytes = key->heap_bytes;
         kind_add_plan(c, &plan);
         kind_table(c, key);
         c->note = key->variable_count;
@@ -242,6 +243,11 @@ static cuzk_status circom_key_intact(struct task *t, const void *key)
     return groth16_key_check_files(t, ((const struct circom_key *)key)->key);
 }
 
+static uint64_t circom_key_mark(const void *key)
+{
+    return kind_key_mark(((const struct circom_key *)key)->key);
+}
+
 const struct job_kind kind_circom = {
     .name = "circom",
     .durable = false, /* a payload is a witness: it goes to disk only if the request says so */
@@ -253,5 +259,6 @@ const struct job_kind kind_circom = {
     .prove = circom_prove,
     .verify = circom_verify,
     .key_intact = circom_key_intact,
+    .key_mark = circom_key_mark,
     .assemble = circom_assemble,
 };

@@ -60,6 +60,7 @@ static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct
     porep_proof_room(&room, &key.binding.circuit.image, pool_width(t->pool));
     /* while it is opened, two marks a variable */
     c->key_bytes.of[BYTES_HEAP] = key_bytes(&key) + 2 * key.key->variable_count;
+    c->key_own_bytes = key.shared_bytes + 2 * key.key->variable_count;
     c->carry_bytes.of[BYTES_HEAP] = room.assignment_bytes;
     c->synthesis_bytes.of[BYTES_HEAP] = room.assignment_bytes + c1_bytes_most(shape);
     c->prove_bytes.of[BYTES_HEAP] = plan.on_image ? 0 : arena_round(room.values_bytes);
@@ -190,6 +191,7 @@ static cuzk_status porep_validate(struct task *t, unsigned *part_count, const st
 struct carry {
     struct assignment assignment;
     struct porep_public public; /* derived from miner, sector and the payload's public members */
+    bool viewed; /* the assignment is somebody else's memory */
 };
 
 static void porep_carry_free(void *carry)
@@ -197,8 +199,40 @@ static void porep_carry_free(void *carry)
     struct carry *k = carry;
 
     if (k == NULL) return;
-    assignment_fini(&k->assignment);
+    if (!k->viewed) assignment_fini(&k->assignment);
     free(k);
+}
+
+/* Inputs, numbers and bits, as they lie in memory: the other process is this program too.  The public members are for the verifier only. */
+static size_t porep_carry_size(const void *carry)
+{
+    const struct assignment *a = &((const struct carry *)carry)->assignment;
+
+    return a->inputs_bytes + a->numbers_bytes + a->bits_bytes;
+}
+
+static void porep_carry_write(uint8_t *out, const void *carry)
+{
+    const struct assignment *a = &((const struct carry *)carry)->assignment;
+
+    memcpy(out, a->inputs, a->inputs_bytes);
+    memcpy(out + a->inputs_bytes, a->numbers, a->numbers_bytes);
+    memcpy(out + a->inputs_bytes + a->numbers_bytes, a->bits, a->bits_bytes);
+}
+
+static cuzk_status porep_carry_view(struct task *t, void **out, const void *key, struct span bytes)
+{
+    struct carry *k = calloc(1, sizeof *k);
+
+    if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a partition");
+    k->viewed = true;
+    const cuzk_status status =
+        assignment_view(&k->assignment, t, &((const struct porep_key *)key)->binding.circuit.image, bytes);
+    if (status == CUZK_OK)
+        *out = k;
+    else
+        porep_carry_free(k);
+    return status;
 }
 
 static cuzk_status make_witness(struct task *t, struct carry *k, const struct part_input *in,
@@ -320,6 +354,11 @@ static cuzk_status porep_key_intact(struct task *t, const void *key)
     return groth16_key_check_files(t, ((const struct porep_key *)key)->key);
 }
 
+static uint64_t porep_key_mark(const void *key)
+{
+    return kind_key_mark(((const struct porep_key *)key)->key);
+}
+
 const struct job_kind kind_porep = {
     .name = "porep",
     .durable = true,
@@ -330,8 +369,12 @@ const struct job_kind kind_porep = {
     .validate = porep_validate,
     .synthesise = porep_synthesise,
     .carry_free = porep_carry_free,
+    .carry_size = porep_carry_size,
+    .carry_write = porep_carry_write,
+    .carry_view = porep_carry_view,
     .prove = porep_prove,
     .verify = porep_verify,
     .key_intact = porep_key_intact,
+    .key_mark = porep_key_mark,
     .assemble = porep_assemble,
 };

@@ -44,6 +44,20 @@ static cuzk_status block_take(struct lane_thread *l, struct task *t)
     return CUZK_OK;
 }
 
+static cuzk_status prove_apart(struct lane_thread *l, struct task *t, const struct part_input *in, struct event *e)
+{
+    struct device_run run = { .channel = l->channel,
+                              .circuit_index = l->job->circuit_index,
+                              .key_mark = in->circuit->kind->key_mark(in->key),
+                              .alone = l->alone };
+
+    const cuzk_status status = device_process_prove(l->process, t, &e->output, &run, in, l->carry, &l->granted);
+    if (status == CUZK_OK) return status;
+    if (run.key_changed) e->outcome = PART_KEY_LOST;
+    if (run.loss == DEVICE_LOSS_SHARED) e->outcome = PART_DEVICE_GONE;
+    return status;
+}
+
 static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const struct part_input *in,
                                     struct event *e)
 {
@@ -51,7 +65,10 @@ static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const
 
     TRY(block_take(l, t));
     l->used_bytes = l->block.bytes < in->circuit->block_bytes ? l->block.bytes : in->circuit->block_bytes;
-    TRY(kind->prove(t, &e->output, in, l->carry, &l->place, &l->granted));
+    if (l->process == NULL)
+        TRY(kind->prove(t, &e->output, in, l->carry, &l->place, &l->granted));
+    else
+        TRY(prove_apart(l, t, in, e));
     const cuzk_status status = kind->verify(t, &e->output, in, l->carry);
     if (status == CUZK_PROOF_INVALID) e->outcome = PART_WRONG;
     if (status == CUZK_OK && l->carry != NULL) {
@@ -138,7 +155,8 @@ static void test(struct lane_thread *l)
     memset(e, 0, sizeof *e);
     e->kind = EVENT_LANE_TESTED;
     e->lane = l->index;
-    answer_status(&l->answer, lane_test(&t, &l->place), &t);
+    answer_status(&l->answer,
+                  l->process == NULL ? lane_test(&t, &l->place) : device_process_test(l->process, &t, l->channel), &t);
 }
 
 static void give(struct lane_thread *l)
@@ -199,6 +217,7 @@ void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool
     l->carry = job->parts[part].carry;
     l->granted = *granted;
     l->keeps = keeps;
+    l->alone = job->parts[part].was_lost;
     atomic_store(&l->cancel, false);
     mailbox_send(&l->orders, &l->order);
 }
@@ -229,6 +248,13 @@ void lane_thread_join(struct lane_thread *l)
 
 /* -- the loader --------------------------------------------------------------------------------------------------------- */
 
+static void unload(const struct loader *l, const struct key_order *o, void *key)
+{
+    for (size_t i = 0; l->processes != NULL && i < l->device_count; i++)
+        device_process_unload(l->processes[i], (size_t)(o - l->of_key));
+    o->key->circuit->kind->unload(key);
+}
+
 static void load(const struct loader *l, struct key_order *o)
 {
     const struct circuit *c = o->key->circuit;
@@ -243,6 +269,7 @@ static void load(const struct loader *l, struct key_order *o)
     /* A device has its copy from the first proof there on; its room is the key's from now on. */
     for (size_t i = 0; i < l->device_count; i++)
         e->bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE + i];
+    if (l->processes != NULL) e->bytes.of[BYTES_HEAP] += l->device_count * c->key_own_bytes;
     const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, &c->key_bytes) : -1;
     if (k >= 0) { /* the file has changed since it was measured */
         c->kind->unload(e->loaded);
@@ -252,6 +279,10 @@ static void load(const struct loader *l, struct key_order *o)
                       (unsigned long long)c->key_bytes.of[k]);
         task_fail_place(&t, c->key_path, ERROR_NO_OFFSET, NULL,
                         "do not change key files while the engine runs; restart it");
+    }
+    for (size_t i = 0; status == CUZK_OK && l->processes != NULL && i < l->device_count; i++) {
+        status = device_process_load(l->processes[i], &t, c, (size_t)(o - l->of_key), c->kind->key_mark(e->loaded));
+        if (status != CUZK_OK) unload(l, o, e->loaded);
     }
     answer_status(&o->answer, status, &t);
 }
@@ -269,18 +300,19 @@ static void *loader_main(void *context)
             load(l, o);
         } else {
             o->answer.event.kind = EVENT_KEY_FREED;
-            o->key->circuit->kind->unload(o->key->key); /* EVICTING: the engine leaves it alone */
+            unload(l, o, o->key->key); /* EVICTING: the engine leaves it alone */
         }
         mailbox_send(l->engine, &o->answer.link);
     }
 }
 
 cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
-                         size_t key_count, size_t device_count)
+                         size_t key_count, size_t device_count, struct device_process *const *processes)
 {
     l->engine = engine;
     l->pool = pool;
     l->device_count = device_count;
+    l->processes = processes;
     l->of_key = calloc(key_count + 1, sizeof *l->of_key);
     if (l->of_key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the loader's orders");
     cuzk_status status = mailbox_init(&l->orders, t);

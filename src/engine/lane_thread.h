@@ -6,6 +6,7 @@
 #define CUZK_ENGINE_LANE_THREAD_H
 
 #include "base/mailbox.h"
+#include "engine/device_process.h"
 #include "engine/engine_core.h"
 #include <pthread.h>
 
@@ -28,7 +29,9 @@ struct lane_thread {
     struct mailbox orders, *engine;
     struct message order;
     enum order_kind kind;
-    struct place place;
+    struct place place;             /* where proofs are made, */
+    struct device_process *process; /* or where, on this */
+    unsigned channel;
     struct pool *pool;
     const char *data_folder; /* NULL: every payload is in memory */
     char device_name[96];
@@ -40,6 +43,7 @@ struct lane_thread {
     void *key, *carry;
     struct bytes granted;
     uint64_t keeps; /* bytes that `block` is to have, for this run and until the next */
+    bool alone; /* in the process */
     struct envelope answer;
     /* the thread's own */
     struct buffer block; /* wiped after each run */
@@ -69,12 +73,13 @@ struct loader {
     struct mailbox orders, *engine;
     struct pool *pool;
     size_t device_count;
+    struct device_process *const *processes; /* of the devices; NULL: none has one */
     struct key_order *of_key; /* one a key */
     struct key_order quit;
 };
 
 cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
-                         size_t key_count, size_t device_count) MUST_CHECK;
+                         size_t key_count, size_t device_count, struct device_process *const *processes) MUST_CHECK;
 void loader_order(struct loader *l, size_t index, enum order_kind kind, struct stored_key *key);
 void loader_join(struct loader *l);
 

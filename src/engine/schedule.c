@@ -16,14 +16,15 @@
 
 #define RETEST_NS     (10ull * 1000000000)
 #define BACK_OFF_NS   (100ull * 1000000)
-#define STOP_GRACE_NS (60ull * 1000000000)
+#define STOP_GRACE_NS (CORE_STOP_GRACE_MS * 1000000ull)
 
 static const struct bytes no_bytes;
 
 /* -- starting ----------------------------------------------------------------------------------------------------------- */
 
-/* What a stage of a part takes on a lane.  A payload that is only on disk is read for the run; only the first stage sees it. */
-static struct bytes stage_bytes(const struct job *j, bool synthesis, const struct lane *l)
+/* What a stage of a part takes on a lane.  A payload that is only on disk is read for the run; only the first stage sees it.  copies: into
+ * the memory of a device's process; what synthesis leaves is copied too, and counted in the circuit's bytes. */
+static struct bytes stage_bytes(const struct job *j, bool synthesis, const struct lane *l, bool copies)
 {
     struct bytes need = synthesis ? j->circuit->synthesis_bytes : j->circuit->prove_bytes;
     const uint64_t device = need.of[BYTES_DEVICE];
@@ -33,6 +34,7 @@ static struct bytes stage_bytes(const struct job *j, bool synthesis, const struc
 
     if (j->payload == NULL && synthesis == j->circuit->kind->has_synthesis)
         need.of[BYTES_HEAP] += j->payload_bytes;
+    if (copies && !j->circuit->kind->has_synthesis) need.of[BYTES_HEAP] += j->payload_bytes;
     return need;
 }
 
@@ -215,7 +217,7 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
         if (!split_next(j, &c->lanes, lane, now_ns, &part, &synthesis)) continue;
         const bool holds = j->parts[part].state == PART_READY;
         if (*blocked && rank >= *blocked_at && !holds) continue;
-        struct bytes need = stage_bytes(j, synthesis, l);
+        struct bytes need = stage_bytes(j, synthesis, l, c->options.copies_inputs);
         need.of[BYTES_HEAP] -= reused(l, j->circuit, synthesis);
         struct bytes lasting, reserve;
         struct admit_request r = { .need = &need,
@@ -514,6 +516,13 @@ static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsi
         core_note(c, LOG_ERROR, j, "part %u: %s; the key of %s is loaded again", part, why.text,
                   j->circuit->name);
         part_again(c, j, part, status, &why, now_ns);
+        return;
+    }
+    if (e->outcome == PART_DEVICE_GONE && !l->stopped_by_watchdog) {
+        p->was_lost = true;
+        c->counters.retries++;
+        core_note(c, LOG_WARN, j, "part %u was lost on lane %u and is tried again, alone there: %s", part, lane, why.text);
+        lane_quarantine(c, lane, false, now_ns);
         return;
     }
     if (e->outcome == PART_WRONG) {

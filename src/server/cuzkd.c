@@ -217,6 +217,7 @@ static cuzk_status open_engine(struct engine **out, struct task *t, const struct
     o.cancel_when_alone = c->numbers[CONFIG_CANCEL_ALONE] != 0;
     o.attempts_most = (unsigned)c->numbers[CONFIG_ATTEMPTS];
     o.lane_strikes_most = (unsigned)c->numbers[CONFIG_STRIKES];
+    o.process = (enum engine_process)c->numbers[CONFIG_PROCESS];
     o.data_folder = c->texts[CONFIG_DATA][0] ? c->texts[CONFIG_DATA] : NULL;
     return engine_open(out, t, &o);
 }
@@ -328,6 +329,8 @@ int main(int argc, char **argv)
     struct task t;
     static struct config config;
     bool check_only = false;
+    const int of_device = engine_device_main(argc, argv);
+    if (of_device >= 0) return of_device;
     heap_settle();
     task_init(&t);
     for (int i = 1; i < argc; i++) {

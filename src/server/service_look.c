@@ -246,6 +246,8 @@ static void put_metrics(FILE *f, const struct engine_view *v)
         { "cuzk_watchdog_stops_total", "counter", "parts stopped because they ran too long",
           (double)c->watchdog_stops },
         { "cuzk_quarantines_total", "counter", "lanes taken out for a self-test", (double)c->quarantines },
+        { "cuzk_device_restarts_total", "counter", "processes of devices that were started again",
+          (double)c->device_restarts },
         { "cuzk_lanes_closed_total", "counter", "lanes closed for good", (double)c->lanes_closed },
         { "cuzk_key_loads_total", "counter", "keys loaded", (double)c->key_loads },
         { "cuzk_key_load_failures_total", "counter", "keys that could not be loaded",

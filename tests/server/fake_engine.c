@@ -515,3 +515,10 @@ void engine_look(struct engine *e, view_told *told, void *context)
 }
 
 const char *lane_state_name(enum lane_state s) { return s == LANE_BUSY ? "busy" : "idle"; }
+
+int engine_device_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return -1; /* it has no devices */
+}

@@ -435,6 +435,21 @@ cuzk_status assignment_create(struct assignment *a, struct task *t, const struct
     return FAIL(t, CUZK_NO_MEMORY, "no memory for the witness of %s: %zu bytes", m->name, bytes);
 }
 
+cuzk_status assignment_view(struct assignment *a, struct task *t, const struct circuit_image *m, struct span bytes)
+{
+    uint8_t *at = (uint8_t *)(uintptr_t)bytes.data;
+
+    memset(a, 0, sizeof *a);
+    size_up(a, m, 0);
+    a->registers_bytes = 0;
+    if (bytes.size != total(a))
+        return FAIL(t, CUZK_MISMATCH, "a witness of %s has %zu bytes, not %zu", m->name, total(a), bytes.size);
+    a->inputs = (bls12_381_fr_int *)(void *)at;
+    a->numbers = (bls12_381_fr_int *)(void *)(at + a->inputs_bytes);
+    a->bits = (uint64_t *)(void *)(at + a->inputs_bytes + a->numbers_bytes);
+    return CUZK_OK;
+}
+
 static void release(void *p, size_t bytes)
 {
     if (p != NULL) wipe(p, bytes);

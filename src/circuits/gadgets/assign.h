@@ -25,6 +25,9 @@ struct assignment {
 /** Room for an image's witness, scratch for each worker of the task's pool included.  Cost: assignment_bytes, 71 MB for 32 GiB. */
 cuzk_status assignment_create(struct assignment *a, struct task *t, const struct circuit_image *m) MUST_CHECK;
 void assignment_fini(struct assignment *a); /* legal on a zeroed one */
+/** A view of inputs, numbers and bits that lie in this order in bytes; without scratch, and not to be ended.  CUZK_MISMATCH: their sizes. */
+cuzk_status assignment_view(struct assignment *a, struct task *t, const struct circuit_image *m,
+                            struct span bytes) MUST_CHECK;
 /** What assignment_create takes for a pool of so many workers. */
 size_t assignment_bytes(const struct circuit_image *m, unsigned width);
 

@@ -1,0 +1,597 @@
+/* Devices in processes of their own: killed, crashed, stuck, lying.  Right proofs, each once, and no blame for those beside.
+ *
+ *     test_device_process [JOBS]     (30) */
+#include "support/cm.h"
+#include "support/prng.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/device_process.h"
+#include "engine_keys.h"
+#include "faulty_child.h"
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct test_keys keys;
+static struct prng random_source;
+static unsigned jobs = 30;
+
+/* -- processes ----------------------------------------------------------------------------------------------------------- */
+
+/* The process of a device that parent has started, 0: none. */
+static pid_t child_of(pid_t parent)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *entry;
+    pid_t found = 0;
+
+    assert_non_null(d);
+    while (found == 0 && (entry = readdir(d)) != NULL) {
+        char path[300], name[64], state;
+        int pid, its_parent;
+        if (sscanf(entry->d_name, "%d", &pid) != 1) continue;
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *f = fopen(path, "r");
+        if (f == NULL) continue;
+        if (fscanf(f, "%*d (%63[^)]) %c %d", name, &state, &its_parent) == 3 && its_parent == parent &&
+            state != 'Z')
+            found = pid;
+        fclose(f);
+    }
+    closedir(d);
+    return found;
+}
+
+static unsigned open_files(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    assert_non_null(d);
+    while (readdir(d) != NULL) count++;
+    closedir(d);
+    return count;
+}
+
+static unsigned mappings(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    unsigned count = 0;
+
+    assert_non_null(f);
+    for (int c; (c = fgetc(f)) != EOF;) count += c == '\n';
+    fclose(f);
+    return count;
+}
+
+static void pause_ms(unsigned ms) { usleep(ms * 1000); }
+
+/* -- an engine ----------------------------------------------------------------------------------------------------------- */
+
+static struct engine_options options(void)
+{
+    struct engine_options o = ENGINE_DEFAULTS;
+
+    o.circuits = keys.circuit;
+    o.circuit_count = KEYS;
+    o.lane_count = 2;
+    o.threads = 2;
+    o.heap_bytes = 512u << 20;
+    o.lane_strikes_most = 0;
+    o.attempts_most = 8;
+    o.process = ENGINE_PROCESS_ALWAYS;
+    return o;
+}
+
+static struct engine *open_engine(const struct engine_options *o)
+{
+    struct engine *e = NULL;
+    struct task t;
+
+    task_init(&t);
+    if (engine_open(&e, &t, o) != CUZK_OK) fail_msg("%s", t.error.text);
+    return e;
+}
+
+struct looking {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool told;
+    unsigned ended[256];
+    struct engine_counters c;
+};
+
+static void looked(void *context, const struct engine_view *v)
+{
+    struct looking *l = context;
+
+    pthread_mutex_lock(&l->lock);
+    l->c = v->counters;
+    l->told = true;
+    pthread_cond_signal(&l->cond);
+    pthread_mutex_unlock(&l->lock);
+}
+
+static struct engine_counters counters(struct engine *e)
+{
+    struct looking l = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+    engine_look(e, looked, &l);
+    pthread_mutex_lock(&l.lock);
+    while (!l.told) pthread_cond_wait(&l.cond, &l.lock);
+    pthread_mutex_unlock(&l.lock);
+    return l.c;
+}
+
+static void submit(struct engine *e, unsigned key, bool wrong, char id[JOB_ID_BYTES])
+{
+    struct engine_request r = { .request_id = "", .circuit = keys.key[key].name };
+    struct job_answer a;
+    struct task t;
+
+    task_init(&t);
+    r.payload = test_wtns(&keys.key[key], wrong, &r.payload_bytes);
+    assert_int_equal(engine_submit_wait(e, &t, &r, &a), CUZK_OK);
+    assert_int_equal(a.status, CUZK_OK);
+    memcpy(id, a.job_id, JOB_ID_BYTES);
+    job_answer_free(&a);
+}
+
+static void must_be_right(struct engine *e, unsigned key, const char *id)
+{
+    struct job_answer a;
+
+    engine_await_wait(e, id, 0, &a);
+    test_must_be_right(&keys.key[key], &a);
+    job_answer_free(&a);
+}
+
+/* Jobs of all keys in turn; all right. */
+static void prove_many(struct engine *e, unsigned count)
+{
+    char(*id)[JOB_ID_BYTES] = calloc(count, sizeof *id);
+
+    assert_non_null(id);
+    for (unsigned i = 0; i < count; i++) submit(e, i % KEYS, false, id[i]);
+    for (unsigned i = 0; i < count; i++) must_be_right(e, i % KEYS, id[i]);
+    free(id);
+}
+
+/* What must hold whatever happened: all jobs are done, each attempt is accounted for. */
+static struct engine_counters must_agree(struct engine *e, unsigned count)
+{
+    const struct engine_counters c = counters(e);
+
+    printf("%u jobs: %llu attempts, %llu retries, %llu failures of a lane, %llu quarantines, %llu restarts\n",
+           count, (unsigned long long)c.attempts, (unsigned long long)c.retries,
+           (unsigned long long)c.lane_failures, (unsigned long long)c.quarantines,
+           (unsigned long long)c.device_restarts);
+    assert_int_equal(c.done, count);
+    assert_int_equal(c.failed, 0);
+    assert_int_equal(c.verify_failures, 0);
+    assert_int_equal(c.attempts, count + c.retries);
+    return c;
+}
+
+/* Kills the engine's process at random moments, but not before it has finished two more jobs: on a machine that has much else to do
+ * nothing would ever come to its end. */
+struct killer {
+    pthread_t thread;
+    struct engine *engine;
+    atomic_bool over;
+    unsigned kills;
+};
+
+static void *killer_main(void *context)
+{
+    struct killer *k = context;
+
+    for (uint64_t done = 0; !atomic_load(&k->over); pause_ms(1 + (unsigned)prng_below(&random_source, 20))) {
+        const uint64_t now = counters(k->engine).done;
+        if (now < done) continue;
+        const pid_t child = child_of(getpid());
+        if (child == 0 || kill(child, SIGKILL) != 0) continue;
+        k->kills++;
+        done = now + 2;
+    }
+    return NULL;
+}
+
+static void faulty(const char *what)
+{
+    if (what == NULL)
+        unsetenv(FAULTY_CHILD);
+    else
+        setenv(FAULTY_CHILD, what, 1);
+}
+
+/* -- the tests ----------------------------------------------------------------------------------------------------------- */
+
+static void nothing_happens(void **state)
+{
+    const struct engine_options o = options();
+    struct engine *e = open_engine(&o);
+    struct key_answer k;
+    struct job_answer a;
+    char id[JOB_ID_BYTES];
+    (void)state;
+
+    engine_preload_wait(e, keys.key[0].name, &k);
+    assert_int_equal(k.status, CUZK_OK);
+    prove_many(e, 6);
+    const pid_t first = child_of(getpid());
+    assert_true(first > 0);
+    submit(e, 2, true, id); /* the row is named by this process, which checks */
+    engine_await_wait(e, id, 0, &a);
+    assert_int_equal(a.end, JOB_FAILED);
+    assert_int_equal(a.status, CUZK_UNSATISFIED);
+    assert_non_null(strstr(a.error_text, "constraint 0 "));
+    job_answer_free(&a);
+    for (int i = 0; i < KEYS; i++) {
+        engine_evict_wait(e, keys.key[i].name, &k);
+        assert_int_equal(k.status, CUZK_OK);
+    }
+    prove_many(e, 3); /* loads again, there too */
+    assert_int_equal(child_of(getpid()), first);
+    assert_int_equal(counters(e).device_restarts, 0);
+    engine_close(e, 1000);
+    assert_int_equal(child_of(getpid()), 0);
+}
+
+static void killed_again_and_again(void **state)
+{
+    const struct engine_options o = options();
+    struct killer k = { .engine = open_engine(&o) };
+    (void)state;
+
+    prove_many(k.engine, 2);
+    assert_int_equal(pthread_create(&k.thread, NULL, killer_main, &k), 0);
+    prove_many(k.engine, jobs);
+    atomic_store(&k.over, true);
+    pthread_join(k.thread, NULL);
+    prove_many(k.engine, 1);
+    const struct engine_counters c = must_agree(k.engine, jobs + 3);
+    printf("killed %u times\n", k.kills);
+    assert_int_equal(c.device_restarts, k.kills);
+    assert_true(k.kills >= jobs / 10);
+    engine_close(k.engine, 1000);
+}
+
+/* While it has nothing to do, too. */
+static void killed_between(void **state)
+{
+    const struct engine_options o = options();
+    struct engine *e = open_engine(&o);
+    (void)state;
+
+    for (unsigned i = 0; i < 3; i++) {
+        prove_many(e, 1);
+        const pid_t child = child_of(getpid());
+        assert_true(child > 0);
+        kill(child, SIGKILL);
+        while (kill(child, 0) == 0) pause_ms(2); /* gone: the next request finds none */
+    }
+    prove_many(e, 1);
+    const struct engine_counters c = must_agree(e, 4);
+    assert_int_equal(c.device_restarts, 3);
+    engine_close(e, 1000);
+}
+
+static void crashes_inside(void **state)
+{
+    const struct engine_options o = options();
+    (void)state;
+
+    faulty("crash 7");
+    struct engine *e = open_engine(&o);
+    prove_many(e, jobs);
+    faulty(NULL);
+    const struct engine_counters c = must_agree(e, jobs);
+    assert_true(c.device_restarts >= jobs / 7);
+    assert_true(c.retries >= c.device_restarts);
+    engine_close(e, 1000);
+}
+
+/* A job that takes the process with it costs itself alone: what ran beside it is not failed for it, however often it happens. */
+static void a_job_that_kills_fails_alone(void **state)
+{
+    struct engine_options o = options(); /* the bad ones are over another curve */
+    char good[12][JOB_ID_BYTES], bad[4][JOB_ID_BYTES], text[64];
+    struct job_answer a;
+    (void)state;
+
+    o.attempts_most = 2;
+    snprintf(text, sizeof text, "poison %d", (int)keys.key[1].key->curve->id);
+    faulty(text);
+    struct engine *e = open_engine(&o);
+    for (unsigned i = 0; i < 12; i++) {
+        if (i % 3 == 0) submit(e, 1, false, bad[i / 3]);
+        submit(e, 0, false, good[i]);
+    }
+    for (unsigned i = 0; i < 12; i++) must_be_right(e, 0, good[i]);
+    for (unsigned i = 0; i < 4; i++) {
+        engine_await_wait(e, bad[i], 0, &a);
+        assert_int_equal(a.end, JOB_FAILED);
+        assert_int_equal(a.status, CUZK_DEVICE_LOST);
+        assert_non_null(strstr(a.error_text, "the process of device cpu-0 has ended: "));
+        job_answer_free(&a);
+    }
+    faulty(NULL);
+    const struct engine_counters c = counters(e);
+    assert_int_equal(c.done, 12);
+    assert_int_equal(c.failed, 4);
+    assert_true(c.device_restarts >= 8);
+    engine_close(e, 1000);
+}
+
+/* Neither hears that it is to stop: the watchdog has it killed. */
+static void stopped_or_stuck(void **state)
+{
+    struct engine_options o = options();
+    char id[JOB_ID_BYTES];
+    (void)state;
+
+    o.lane_count = 1;
+    o.watchdog_ms = 4000;
+    faulty("loop 2");
+    struct engine *e = open_engine(&o);
+    prove_many(e, 2); /* the second one is stuck in its first attempt */
+    struct engine_counters c = must_agree(e, 2);
+    assert_int_equal(c.watchdog_stops, 1);
+    assert_int_equal(c.device_restarts, 1);
+    faulty(NULL);
+    const pid_t child = child_of(getpid());
+    assert_int_equal(kill(child, SIGSTOP), 0);
+    submit(e, 0, false, id);
+    must_be_right(e, 0, id);
+    c = must_agree(e, 3);
+    assert_int_equal(c.watchdog_stops, 2);
+    assert_int_equal(c.device_restarts, 2);
+    assert_int_equal(c.lanes_closed, 0);
+    engine_close(e, 1000);
+}
+
+static void cannot_start(void **state)
+{
+    struct engine_options o = options();
+    struct engine *e = NULL;
+    struct task t;
+    (void)state;
+
+    o.process_program = "/nowhere/cuzkd";
+    task_init(&t);
+    assert_int_equal(engine_open(&e, &t, &o), CUZK_DEVICE_UNAVAILABLE);
+    assert_string_equal(
+        t.error.text,
+        "the process of device cpu-0 cannot be started: /nowhere/cuzkd: No such file or directory");
+    o.process_program = NULL;
+    faulty("exit 7");
+    task_init(&t);
+    assert_int_equal(engine_open(&e, &t, &o), CUZK_DEVICE_UNAVAILABLE);
+    assert_string_equal(
+        t.error.text,
+        "the process of device cpu-0 cannot be started: it ended before it was ready: exit code 7");
+    faulty("refuse");
+    task_init(&t);
+    assert_int_equal(engine_open(&e, &t, &o), CUZK_DEVICE_UNAVAILABLE);
+    assert_string_equal(t.error.text, "no device has this?index??");
+    faulty("deaf");
+    task_init(&t);
+    assert_int_equal(engine_open(&e, &t, &o), CUZK_DEVICE_UNAVAILABLE);
+    assert_non_null(strstr(t.error.text, "killed by signal 9"));
+    faulty(NULL);
+    o.backend = "nothing";
+    task_init(&t);
+    assert_int_equal(engine_open(&e, &t, &o), CUZK_DEVICE_UNAVAILABLE);
+    assert_int_equal(child_of(getpid()), 0);
+}
+
+/* A device whose process does not start any more closes its lanes and the jobs fail, with the cause. */
+static void cannot_start_again(void **state)
+{
+    struct engine_options o = options();
+    struct job_answer a;
+    char id[JOB_ID_BYTES];
+    (void)state;
+
+    o.lane_strikes_most = 2;
+    struct engine *e = open_engine(&o);
+    prove_many(e, 1);
+    faulty("exit 9");
+    kill(child_of(getpid()), SIGKILL);
+    submit(e, 0, false, id);
+    engine_await_wait(e, id, 0, &a);
+    assert_int_equal(a.end, JOB_FAILED);
+    assert_int_equal(a.status, CUZK_DEVICE_UNAVAILABLE);
+    job_answer_free(&a);
+    faulty(NULL);
+    engine_close(e, 1000);
+}
+
+/* -- liars --------------------------------------------------------------------------------------------------------------- */
+
+static struct device_process *open_process(uint64_t grace_ms)
+{
+    const struct device_process_options o = {
+        .backend = "cpu", .threads = 1, .lane_count = 2, .circuit_count = 1, .grace_ms = grace_ms
+    };
+    struct device_process *p = NULL;
+    struct task t;
+
+    task_init(&t);
+    if (device_process_open(&p, &t, &o) != CUZK_OK) fail_msg("%s", t.error.text);
+    return p;
+}
+
+static void liars(void **state)
+{
+    const atomic_bool cancelled = true;
+    struct circuit circuit = { .name = keys.key[0].name,
+                               .key_path = keys.key[0].key_path,
+                               .kind = &kind_circom };
+    const struct part_input in = { .circuit = &circuit, .part_count = 1, .payload = span_of("witness", 7) };
+    const struct bytes granted = { .of = { 0 } };
+    (void)state;
+
+    for (int what = 0; what < ANSWERS; what++) {
+        char text[16];
+        snprintf(text, sizeof text, "say %d", what);
+        faulty(text);
+        struct device_process *p = open_process(100);
+        for (int i = 0; i < 2; i++) { /* it is started again, and lies again */
+            struct device_run run = { .channel = (unsigned)i, .alone = i == 0 };
+            struct part_output out = { .proof = NULL };
+            struct task t;
+            task_init(&t);
+            if (what == ANSWER_NEVER) t.cancel = &cancelled;
+            const cuzk_status status = device_process_prove(p, &t, &out, &run, &in, NULL, &granted);
+            if (what == ANSWER_NEVER && status == CUZK_CANCELLED) continue; /* before it was asked */
+            assert_int_equal(status, CUZK_DEVICE_LOST);
+            assert_int_equal(run.loss, DEVICE_LOSS_OWN);
+            assert_non_null(strstr(t.error.text, "has ended: killed by signal 9"));
+            assert_int_equal(out.proof_bytes, 0);
+            part_output_free(&out);
+        }
+        struct task t;
+        task_init(&t);
+        if (what != ANSWER_NEVER && what != ANSWER_KIND) { /* a test takes no more than a status */
+            const struct circuit before = circuit;
+            assert_int_equal(device_process_measure(p, &t, &circuit, 0), CUZK_DEVICE_LOST);
+            assert_memory_equal(&before, &circuit, sizeof before);
+            assert_int_equal(device_process_restarts(p), 2);
+        }
+        device_process_close(p);
+    }
+    faulty(NULL);
+    assert_int_equal(child_of(getpid()), 0);
+}
+
+/* -- the end of the engine, and many beginnings -------------------------------------------------------------------------- */
+
+static bool gone_soon(pid_t pid)
+{
+    for (int i = 0; i < 500; i++) {
+        if (kill(pid, 0) != 0) return true;
+        char path[64], line[512] = "";
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *f = fopen(path, "r");
+        if (f == NULL) return true;
+        const bool read = fgets(line, sizeof line, f) != NULL;
+        fclose(f);
+        if (read && strstr(line, ") Z ") != NULL) return true; /* nobody reaps it where there is no init */
+        pause_ms(10);
+    }
+    return false;
+}
+
+/* This program as an engine that waits to be killed: its first line is the number of its device's process. */
+static void engine_alone(void)
+{
+    const struct engine_options o = options();
+    struct engine *e = open_engine(&o);
+
+    prove_many(e, 1);
+    printf("%d\n", (int)child_of(getpid()));
+    fflush(stdout);
+    prove_many(e, 100000);
+    engine_close(e, 0);
+}
+
+static void the_engine_is_killed(void **state)
+{
+    (void)state;
+    for (int stopped = 0; stopped < 2; stopped++) {
+        int line[2], child = 0;
+        assert_int_equal(pipe(line), 0);
+        fflush(stdout);
+        const pid_t engine = fork();
+        assert_true(engine >= 0);
+        if (engine == 0) {
+            dup2(line[1], STDOUT_FILENO);
+            close(line[0]);
+            close(line[1]);
+            execl("/proc/self/exe", "test_device_process", "--engine", (char *)NULL);
+            _exit(1);
+        }
+        close(line[1]);
+        FILE *f = fdopen(line[0], "r");
+        char text[256];
+        while (child == 0 && fgets(text, sizeof text, f) != NULL) (void)!sscanf(text, "%d", &child);
+        fclose(f);
+        assert_true(child > 0);
+        if (stopped) assert_int_equal(kill(child, SIGSTOP), 0);
+        assert_int_equal(kill(engine, SIGKILL), 0);
+        assert_int_equal(waitpid(engine, NULL, 0), engine);
+        assert_true(gone_soon(child));
+    }
+}
+
+static void nothing_is_left_behind(void **state)
+{
+    const struct engine_options o = options();
+    unsigned files = 0, maps = 0;
+    (void)state;
+
+    struct engine *e = open_engine(&o);
+    for (int i = 0; i < 30; i++) {
+        prove_many(e, 1);
+        if (i == 4) {
+            files = open_files();
+            maps = mappings();
+        }
+        if (i > 4) assert_int_equal(open_files(), files);
+        const pid_t child = child_of(getpid());
+        kill(child, SIGKILL);
+        while (kill(child, 0) == 0) pause_ms(1);
+    }
+    prove_many(e, 1);
+    assert_int_equal(open_files(), files);
+    assert_true(mappings() < maps + 30);
+    assert_int_equal(counters(e).device_restarts, 30);
+    engine_close(e, 1000);
+}
+
+static int open_keys(void **state)
+{
+    (void)state;
+    log_setup(LOG_ERROR, LOG_TEXT);
+    test_keys_open(&keys, 60);
+    return 0;
+}
+
+static int close_keys(void **state)
+{
+    (void)state;
+    test_keys_close(&keys);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_happens),
+        cmocka_unit_test(killed_again_and_again),
+        cmocka_unit_test(killed_between),
+        cmocka_unit_test(crashes_inside),
+        cmocka_unit_test(a_job_that_kills_fails_alone),
+        cmocka_unit_test(stopped_or_stuck),
+        cmocka_unit_test(cannot_start),
+        cmocka_unit_test(cannot_start_again),
+        cmocka_unit_test(liars),
+        cmocka_unit_test(the_engine_is_killed),
+        cmocka_unit_test(nothing_is_left_behind),
+    };
+    const int of_device = faulty_child_main(argc, argv);
+    if (of_device >= 0) return of_device;
+    if (argc > 1 && strcmp(argv[1], "--engine") == 0) {
+        open_keys(NULL);
+        engine_alone();
+        return 0;
+    }
+    prng_init(&random_source);
+    if (argc > 1) jobs = (unsigned)strtoul(argv[1], NULL, 0);
+    if (argc > 2) cmocka_set_test_filter(argv[2]);
+    return cmocka_run_group_tests(tests, open_keys, close_keys);
+}
