@@ -1,9 +1,9 @@
 /* Devices in processes of their own: killed, crashed, stuck, lying.  Right proofs, each once, and no blame for those beside.
  *
- *     test_device_process [JOBS]     (30) */
+ *     test_device_process [JOBS [CASE]]     (16; from 100 on all is done thirty times) */
 #include "support/cm.h"
 #include "support/prng.h"
-#include "base/clock.h"
+#include "backend/fault/blind_backend.h"
 #include "base/log.h"
 #include "engine/device_process.h"
 #include "engine_keys.h"
@@ -14,9 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef CUDA_ALONE
+#undef CUDA_ALONE
+#define CUDA_ALONE true /* of all cases the one of a device with memory of its own */
+#else
+#define CUDA_ALONE false
+#endif
+
 static struct test_keys keys;
 static struct prng random_source;
-static unsigned jobs = 30;
+static unsigned jobs = 16;
 
 /* -- processes ----------------------------------------------------------------------------------------------------------- */
 
@@ -134,7 +141,7 @@ static void submit(struct engine *e, unsigned key, bool wrong, char id[JOB_ID_BY
     task_init(&t);
     r.payload = test_wtns(&keys.key[key], wrong, &r.payload_bytes);
     assert_int_equal(engine_submit_wait(e, &t, &r, &a), CUZK_OK);
-    assert_int_equal(a.status, CUZK_OK);
+    if (a.status != CUZK_OK) fail_msg("%s", a.error_text);
     memcpy(id, a.job_id, JOB_ID_BYTES);
     job_answer_free(&a);
 }
@@ -175,8 +182,8 @@ static struct engine_counters must_agree(struct engine *e, unsigned count)
     return c;
 }
 
-/* Kills the engine's process at random moments, but not before it has finished two more jobs: on a machine that has much else to do
- * nothing would ever come to its end. */
+/* Kills the engine's process at random moments, but not before three more jobs are done, two of which may have been proved before
+ * the last kill: it has started by then, and on a machine that has much else to do something comes to its end. */
 struct killer {
     pthread_t thread;
     struct engine *engine;
@@ -194,7 +201,7 @@ static void *killer_main(void *context)
         const pid_t child = child_of(getpid());
         if (child == 0 || kill(child, SIGKILL) != 0) continue;
         k->kills++;
-        done = now + 2;
+        done = now + 3;
     }
     return NULL;
 }
@@ -339,16 +346,17 @@ static void stopped_or_stuck(void **state)
     struct engine *e = open_engine(&o);
     prove_many(e, 2); /* the second one is stuck in its first attempt */
     struct engine_counters c = must_agree(e, 2);
-    assert_int_equal(c.watchdog_stops, 1);
-    assert_int_equal(c.device_restarts, 1);
+    assert_true(c.watchdog_stops >= 1); /* more where a machine is slow */
+    assert_true(c.device_restarts >= 1);
+    const struct engine_counters before = c;
     faulty(NULL);
     const pid_t child = child_of(getpid());
     assert_int_equal(kill(child, SIGSTOP), 0);
     submit(e, 0, false, id);
     must_be_right(e, 0, id);
     c = must_agree(e, 3);
-    assert_int_equal(c.watchdog_stops, 2);
-    assert_int_equal(c.device_restarts, 2);
+    assert_true(c.watchdog_stops > before.watchdog_stops);
+    assert_true(c.device_restarts > before.device_restarts);
     assert_int_equal(c.lanes_closed, 0);
     engine_close(e, 1000);
 }
@@ -407,6 +415,30 @@ static void cannot_start_again(void **state)
     assert_int_equal(a.status, CUZK_DEVICE_UNAVAILABLE);
     job_answer_free(&a);
     faulty(NULL);
+    engine_close(e, 1000);
+}
+
+/* A device whose memory is not the host's has a process unless somebody says otherwise. */
+static void a_device_with_memory_of_its_own(void **state)
+{
+    struct engine_options o = options();
+    (void)state;
+
+    o.backend = CUDA_ALONE ? "cuda" : "blind";
+    o.device_bytes = CUDA_ALONE ? 1u << 30 : 64u << 20;
+    o.pinned_bytes = 1u << 20;
+    o.process = ENGINE_PROCESS_AUTO;
+    struct engine *e = open_engine(&o);
+    prove_many(e, 3);
+    if (!CUDA_ALONE) assert_int_equal(blind_bytes_taken(), 0); /* here */
+    kill(child_of(getpid()), SIGKILL);
+    prove_many(e, 3);
+    assert_int_equal(must_agree(e, 6).device_restarts, 1);
+    engine_close(e, 1000);
+    o.backend = "cpu";
+    o.device_bytes = o.pinned_bytes = 0;
+    e = open_engine(&o);
+    assert_int_equal(child_of(getpid()), 0);
     engine_close(e, 1000);
 }
 
@@ -531,11 +563,12 @@ static void the_engine_is_killed(void **state)
 static void nothing_is_left_behind(void **state)
 {
     const struct engine_options o = options();
+    const int times = jobs < 100 ? 10 : 30;
     unsigned files = 0, maps = 0;
     (void)state;
 
     struct engine *e = open_engine(&o);
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < times; i++) {
         prove_many(e, 1);
         if (i == 4) {
             files = open_files();
@@ -549,7 +582,7 @@ static void nothing_is_left_behind(void **state)
     prove_many(e, 1);
     assert_int_equal(open_files(), files);
     assert_true(mappings() < maps + 30);
-    assert_int_equal(counters(e).device_restarts, 30);
+    assert_int_equal(counters(e).device_restarts, times);
     engine_close(e, 1000);
 }
 
@@ -568,6 +601,20 @@ static int close_keys(void **state)
     return 0;
 }
 
+/* Whether a process can open the CUDA device; says why not. */
+static bool has_cuda(void)
+{
+    const struct device_process_options o = { .backend = "cuda", .lane_count = 1, .grace_ms = 1000 };
+    struct device_process *p = NULL;
+    struct task t;
+
+    task_init(&t);
+    const cuzk_status status = device_process_open(&p, &t, &o);
+    device_process_close(p);
+    if (status != CUZK_OK) printf("skipped: %s\n", t.error.text);
+    return status == CUZK_OK;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -579,6 +626,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stopped_or_stuck),
         cmocka_unit_test(cannot_start),
         cmocka_unit_test(cannot_start_again),
+        cmocka_unit_test(a_device_with_memory_of_its_own),
         cmocka_unit_test(liars),
         cmocka_unit_test(the_engine_is_killed),
         cmocka_unit_test(nothing_is_left_behind),
@@ -592,6 +640,8 @@ int main(int argc, char **argv)
     }
     prng_init(&random_source);
     if (argc > 1) jobs = (unsigned)strtoul(argv[1], NULL, 0);
+    if (CUDA_ALONE && !has_cuda()) return 77;
+    if (CUDA_ALONE) cmocka_set_test_filter("a_device_with_memory_of_its_own");
     if (argc > 2) cmocka_set_test_filter(argv[2]);
     return cmocka_run_group_tests(tests, open_keys, close_keys);
 }

@@ -174,6 +174,8 @@ static void run_part(struct world *w, const struct action *a)
                                              CUZK_UNSATISFIED, CUZK_IO };
         e.outcome = PART_FAILED;
         e.status = kinds[prng_below(&w->random, ARRAY_COUNT(kinds))];
+        if (e.status == CUZK_DEVICE_LOST && !a->synthesis && !a->job->parts[a->part].was_lost)
+            e.outcome = PART_DEVICE_GONE; /* beside others, which happens to a part once: then it is alone */
         e.error = &fault;
     } else if (a->synthesis) {
         e.carry = malloc(1);
