@@ -30,7 +30,7 @@ const struct job_kind *job_kind_by_name(const char *name); /* NULL: not in this 
 /* Which form of a key proves: its derived form if it lies beside the key and nothing is wrong with it; the key as it is; the derived form or none. */
 enum engine_key_mode { ENGINE_KEY_AUTO, ENGINE_KEY_ORIGINAL, ENGINE_KEY_DERIVED };
 
-/* Whether each device is driven by a process of its own (engine/device_process.h): one that has memory of its own; every one; none.  */
+/* Whether each device is driven by a process of its own (engine/device_process.h): one that has memory of its own; every one; none. */
 enum engine_process { ENGINE_PROCESS_AUTO, ENGINE_PROCESS_ALWAYS, ENGINE_PROCESS_NEVER };
 /** First thing in the main of a program whose engine is not told NEVER: such a process is the program started again.  The exit code if this
  * is one, which has then come to its end; -1: it is not. */

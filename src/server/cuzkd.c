@@ -329,9 +329,9 @@ int main(int argc, char **argv)
     struct task t;
     static struct config config;
     bool check_only = false;
+    heap_settle();
     const int of_device = engine_device_main(argc, argv);
     if (of_device >= 0) return of_device;
-    heap_settle();
     task_init(&t);
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
