@@ -139,6 +139,7 @@ static void run(struct lane_thread *l)
         part_output_free(&e->output); /* no wrong byte leaves the lane */
         blame_key(l, &t, e, &status);
     }
+    if (l->block.bytes > l->keeps) block_give(l); /* a run that has not come to its block: what the lane is said to keep, no more */
     log_info(&t, "CUZK_TIMING: job=%s part=%u stage=%s ms=%.1f device=%s status=%s", l->job->id, l->part,
              l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name,
              status_name(status));

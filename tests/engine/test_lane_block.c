@@ -136,11 +136,30 @@ static void grows_and_goes(void **state)
     assert_true(run(BLOCK_BYTES, BLOCK_BYTES).clean);
 }
 
+/* A payload that cannot be read ends a run before it comes to its block: no more stays than the engine says. */
+static void goes_without_a_payload(void **state)
+{
+    uint8_t *const payload = job->payload;
+    (void)state;
+
+    assert_int_equal(run(BLOCK_BYTES, BLOCK_BYTES).bytes, BLOCK_BYTES);
+    job->payload = NULL;
+    lane.data_folder = "/nonexistent";
+    fails = true;
+    run(4 * BLOCK_BYTES, 0);
+    assert_null(lane.block.data);
+    job->payload = payload;
+    fails = false;
+    assert_true(run(BLOCK_BYTES, BLOCK_BYTES).clean);
+    assert_int_equal(lane.block.bytes, BLOCK_BYTES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(stays_and_is_clean, open_lane, close_lane),
         cmocka_unit_test_setup_teardown(grows_and_goes, open_lane, close_lane),
+        cmocka_unit_test_setup_teardown(goes_without_a_payload, open_lane, close_lane),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
