@@ -304,13 +304,11 @@ static cuzk_status prove_with(struct child *c, struct task *t, struct part_outpu
 static cuzk_status put_output(struct device_message *m, struct task *t, struct device_blob *b,
                               const struct part_output *out)
 {
-    TRY(device_blob_create(b, t, out->proof_bytes + out->text_bytes));
+    TRY(device_blob_create(b, t, out->proof_bytes));
     if (out->proof_bytes != 0) memcpy(b->data, out->proof, out->proof_bytes);
-    if (out->text_bytes != 0) memcpy(b->data + out->proof_bytes, out->text, out->text_bytes);
     answer(m, t, CUZK_OK);
     device_message_put(m, 0);
     device_message_put(m, out->proof_bytes);
-    device_message_put(m, out->text_bytes);
     device_message_put_fd(m, b->fd);
     return CUZK_OK;
 }

@@ -21,7 +21,7 @@ enum device_request {
     DEVICE_MEASURE, /* a circuit.  Answer: what it takes there */
     DEVICE_LOAD,    /* a circuit, the mark of its key */
     DEVICE_UNLOAD,  /* a circuit's index */
-    DEVICE_PROVE, /* a circuit, mark, part, grant, parameters; fds: payload or carry.  Answer: sizes; fds: the output */
+    DEVICE_PROVE, /* a circuit, mark, part, grant, parameters; fds: payload or carry.  Answer: size; fds: the proof */
     DEVICE_TEST,
     DEVICE_REQUESTS
 };

@@ -29,7 +29,7 @@
 #define UNLOAD_MS       60000  /* for a key's memory to be given back */
 #define QUIT_MS         5000   /* for the process to end by itself */
 #define TEST_TRIES      4
-#define OUTPUT_MOST     ((uint64_t)1 << 30) /* the largest answer of the service */
+#define OUTPUT_MOST     ((uint64_t)1 << 20) /* far above any proof of one part */
 #define CHILD_SOCKET    3
 #define CHILD_SOCKET_IS "3"
 #define NOBODY          UINT32_MAX
@@ -624,33 +624,21 @@ void device_process_unload(struct device_process *p, size_t index)
 
 /* -- runs ---------------------------------------------------------------------------------------------------------------- */
 
-/* proof and text, one behind the other. */
+/* The proof, and nothing else: what is said about it is for this process to write, once it has verified. */
 static cuzk_status take_output(struct task *t, struct part_output *out, struct device_message *m)
 {
-    const uint64_t proof_bytes = device_message_get(m), text_bytes = device_message_get(m);
+    const uint64_t bytes = device_message_get(m);
     const int fd = device_message_take_fd(m);
-    uint8_t *both = NULL;
 
-    if (proof_bytes > OUTPUT_MOST || text_bytes > OUTPUT_MOST || m->broken) {
+    if (bytes > OUTPUT_MOST || m->broken) {
         if (fd >= 0) close(fd);
         m->broken = true;
         return CUZK_OK;
     }
-    const cuzk_status status = device_blob_read(t, &both, fd, proof_bytes + text_bytes);
+    const cuzk_status status = device_blob_read(t, &out->proof, fd, bytes);
     if (status == CUZK_DEVICE_LOST) m->broken = true;
-    if (status != CUZK_OK) return status;
-    out->proof_bytes = proof_bytes;
-    out->proof = both; /* one block of both, which is longer than the proof */
-    if (text_bytes == 0) return CUZK_OK;
-    out->text = malloc(text_bytes);
-    if (out->text == NULL) {
-        part_output_free(out);
-        return FAIL(t, CUZK_NO_MEMORY, "no memory for a result of %llu bytes",
-                    (unsigned long long)text_bytes);
-    }
-    memcpy(out->text, both + proof_bytes, text_bytes);
-    out->text_bytes = text_bytes;
-    return CUZK_OK;
+    if (status == CUZK_OK) out->proof_bytes = bytes;
+    return status;
 }
 
 /* What the proof is made from. */

@@ -102,11 +102,12 @@ struct job_kind {
     size_t (*carry_size)(const void *carry);
     void (*carry_write)(uint8_t *out, const void *carry);
     cuzk_status (*carry_view)(struct task *t, void **carry, const void *key, struct span bytes);
-    /** Draws fresh randomness at every call.  carry NULL if !has_synthesis; it may be needed again (another attempt). */
+    /** Makes out->proof alone.  Draws fresh randomness at every call.  carry NULL if !has_synthesis; it may be needed again (another attempt). */
     cuzk_status (*prove)(struct task *t, struct part_output *out, const struct part_input *in, void *carry,
                          const struct place *place, const struct bytes *granted);
-    /** CUZK_PROOF_INVALID: the part is wrong and nothing says that the input is at fault; any other error says that it is. */
-    cuzk_status (*verify)(struct task *t, const struct part_output *out, const struct part_input *in,
+    /** Verifies out->proof, all of which may come from a process that is not trusted, and adds the text of a kind that has one.
+     * CUZK_PROOF_INVALID: the part is wrong and nothing says that the input is at fault; any other error says that it is. */
+    cuzk_status (*verify)(struct task *t, struct part_output *out, const struct part_input *in,
                           void *carry);
 
     /** Joins the verified parts, in order.  Cheap.  Thread  the engine's. */

@@ -162,6 +162,7 @@ out:
     return status;
 }
 
+/* The text is written when the proof is known to be right. */
 static cuzk_status circom_prove(struct task *t, struct part_output *out, const struct part_input *in,
                                 void *carry, const struct place *place, const struct bytes *granted)
 {
@@ -169,9 +170,7 @@ static cuzk_status circom_prove(struct task *t, struct part_output *out, const s
     struct groth16_timings timings = { 0 };
     struct groth16_proof proof;
     struct groth16_plan plan;
-    struct fr_int *inputs = NULL;
     struct witness w;
-    cuzk_status status;
 
     (void)carry;
     TRY(wtns_view(&w, t, "the witness", in->payload)); /* groth16_prove checks the values */
@@ -179,21 +178,15 @@ static cuzk_status circom_prove(struct task *t, struct part_output *out, const s
     TRY(kind_check_grant(t, &plan, 0, granted));
     plan.block = place->block;
     TRY(groth16_prove(t, &proof, key, &plan, &w, &timings));
-    TRY(public_inputs(t, &inputs, key, &w));
     out->proof_bytes = raw_bytes(key->curve);
     out->proof = malloc(out->proof_bytes);
-    if (out->proof == NULL) {
-        status = FAIL(t, CUZK_NO_MEMORY, "no memory for a proof");
-        goto out;
-    }
+    if (out->proof == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a proof");
     raw_write(out->proof, &proof);
-    TRY_GOTO(out, write_text(t, out, &proof, inputs, key->public_count));
-out:
-    free(inputs);
-    return status;
+    return CUZK_OK;
 }
 
-static cuzk_status circom_verify(struct task *t, const struct part_output *out, const struct part_input *in,
+/* Verifies the proof with this process's own inputs, and writes both as text. */
+static cuzk_status circom_verify(struct task *t, struct part_output *out, const struct part_input *in,
                                  void *carry)
 {
     const struct circom_key *k = in->key;
@@ -201,6 +194,7 @@ static cuzk_status circom_verify(struct task *t, const struct part_output *out, 
     struct groth16_proof proof;
     struct witness w;
     struct task quiet;
+    cuzk_status status = CUZK_OK;
     uint64_t row;
 
     (void)carry;
@@ -210,8 +204,9 @@ static cuzk_status circom_verify(struct task *t, const struct part_output *out, 
     const bool right = raw_read(&proof, k->key->curve, out) &&
                        groth16_verify(&quiet, &k->verifier, &proof, inputs, k->key->public_count,
                                       GROTH16_POINTS_CHECKED) == CUZK_OK;
+    if (right) status = write_text(t, out, &proof, inputs, k->key->public_count);
     free(inputs);
-    if (right) return CUZK_OK;
+    if (right) return status;
     if (k->key->r1cs.bytes.data != NULL) {
         TRY(groth16_key_first_unsatisfied(t, k->key, &row, &w));
         if (row < k->key->row_count)

@@ -313,7 +313,7 @@ static cuzk_status porep_prove(struct task *t, struct part_output *out, const st
     return status;
 }
 
-static cuzk_status porep_verify(struct task *t, const struct part_output *out, const struct part_input *in,
+static cuzk_status porep_verify(struct task *t, struct part_output *out, const struct part_input *in,
                                 void *carry)
 {
     const struct porep_key *key = in->key;

@@ -1,5 +1,6 @@
 /* Keys for tests of the engine. */
 #include "engine_keys.h"
+#include "formats/snarkjs_json.h"
 #include "base/bytes.h"
 
 void test_keys_open(struct test_keys *k, uint32_t constraints)
@@ -64,6 +65,26 @@ uint8_t *test_wtns(const struct test_key *key, bool wrong, size_t *bytes)
     return f;
 }
 
+/* Whether a text is that of this proof and these inputs. */
+static bool text_is(struct span text, const struct groth16_proof *proof, const struct fr_int *inputs)
+{
+    const struct proof_points points = { proof->a, proof->b, proof->c };
+    struct json_text p = { 0 }, s = { 0 };
+    struct task t;
+    char *expected = NULL;
+
+    task_init(&t);
+    if (snarkjs_proof_write(&t, &p, proof->curve, &points) != CUZK_OK || snarkjs_public_write(&t, &s, inputs, 2) != CUZK_OK)
+        abort();
+    const int bytes = asprintf(&expected, "{\"proof\":%.*s,\"publicSignals\":%.*s}", (int)p.size, p.data, (int)s.size, s.data);
+    if (bytes < 0) abort();
+    const bool same = text.size == (size_t)bytes && memcmp(text.data, expected, text.size) == 0;
+    free(expected);
+    json_text_fini(&p);
+    json_text_fini(&s);
+    return same;
+}
+
 void test_must_be_right(const struct test_key *key, const struct job_answer *a)
 {
     const struct curve *c = key->key->curve;
@@ -79,7 +100,7 @@ void test_must_be_right(const struct test_key *key, const struct job_answer *a)
         c->g2.decode(&p.b, a->proof.data + g1, ENCODING_BE, true) == POINT_OK &&
         c->g1.decode(&p.c, a->proof.data + g1 + g2, ENCODING_BE, true) == POINT_OK &&
         groth16_verify(&t, &key->verifier, &p, inputs, 2, GROTH16_POINTS_CHECKED) == CUZK_OK &&
-        a->text.size > 0)
+        text_is(a->text, &p, inputs))
         return;
     fprintf(stderr, "job %s on %s: end %d, status %d, %zu bytes, %s\n", a->job_id, key->name, a->end,
             a->status, a->proof.size, a->error_text != NULL ? a->error_text : "");

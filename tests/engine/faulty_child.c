@@ -71,11 +71,10 @@ static void put_ok(struct device_message *m, uint32_t kind, uint64_t number)
     device_message_put_error(m, &none);
 }
 
-static void put_sizes(struct device_message *m, uint64_t proof, uint64_t text)
+static void put_size(struct device_message *m, uint64_t proof)
 {
     device_message_put(m, 0);
     device_message_put(m, proof);
-    device_message_put(m, text);
 }
 
 static void answer_falsely(struct device_message *m, int socket)
@@ -116,17 +115,17 @@ static void answer_falsely(struct device_message *m, int socket)
         for (int i = 0; i < 6; i++) device_message_put(m, 0);
         break;
     case ANSWER_NO_BLOB:
-        put_sizes(m, 100, 100);
+        put_size(m, 200);
         break;
     case ANSWER_PIPE:
         if (pipe(pair) != 0) abort();
-        put_sizes(m, 100, 100);
+        put_size(m, 200);
         device_message_put_fd(m, pair[0]);
         break;
     case ANSWER_UNSEALED:
         pair[0] = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (pair[0] < 0 || ftruncate(pair[0], 200) != 0) abort();
-        put_sizes(m, 100, 100);
+        put_size(m, 200);
         device_message_put_fd(m, pair[0]);
         break;
     case ANSWER_HUGE:
@@ -134,7 +133,7 @@ static void answer_falsely(struct device_message *m, int socket)
         if (pair[0] < 0 || ftruncate(pair[0], 200) != 0 ||
             fcntl(pair[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
             abort();
-        put_sizes(m, UINT64_MAX - 99, 300);
+        put_size(m, UINT64_MAX);
         device_message_put_fd(m, pair[0]);
         break;
     case ANSWER_CLOSE:

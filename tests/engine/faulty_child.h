@@ -23,7 +23,7 @@ enum faulty_answer {
     ANSWER_NO_BLOB,  /* a proof without memory */
     ANSWER_PIPE,     /* a proof that is a pipe */
     ANSWER_UNSEALED, /* memory that can be taken away while it is read */
-    ANSWER_HUGE,     /* sizes whose sum overflows */
+    ANSWER_HUGE,     /* a size to which one cannot be added */
     ANSWER_CLOSE,    /* none: the socket is closed */
     ANSWER_NEVER,    /* none */
     ANSWER_FDS,      /* descriptors that nobody asked for */

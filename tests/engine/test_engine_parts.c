@@ -115,7 +115,7 @@ static cuzk_status parts_key_intact(struct task *t, const void *key)
     return atomic_load(&key_is_cut) ? FAIL(t, CUZK_IO, "the key was cut short") : CUZK_OK;
 }
 
-static cuzk_status parts_verify(struct task *t, const struct part_output *out, const struct part_input *in,
+static cuzk_status parts_verify(struct task *t, struct part_output *out, const struct part_input *in,
                                 void *carry)
 {
     (void)in;

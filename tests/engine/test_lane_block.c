@@ -30,7 +30,7 @@ static cuzk_status fake_prove(struct task *t, struct part_output *out, const str
     return CUZK_OK;
 }
 
-static cuzk_status fake_verify(struct task *t, const struct part_output *out, const struct part_input *in, void *carry)
+static cuzk_status fake_verify(struct task *t, struct part_output *out, const struct part_input *in, void *carry)
 {
     (void)t;
     (void)out;
