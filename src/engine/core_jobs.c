@@ -347,15 +347,19 @@ void core_submit(struct engine_core *c, struct job *j, struct waiter *w, uint64_
         accepted(c, j, now_ns);
 }
 
-/* The journal could not take a new job: it is refused. */
-static void acceptance_failed(struct engine_core *c, struct job *j, const struct error *why)
+/* The journal could not take a new job, or its input has gone: it is refused. */
+static void acceptance_failed(struct engine_core *c, struct job *j, const struct event *told)
 {
+    const struct error *const why = told->error;
     struct job_answer answer = { .status = CUZK_IO };
     struct error e = { .text = "" };
 
     /* Paths and what to do are for the daemon's log; a client may try again, or ask for a job that is not durable. */
-    snprintf(e.text, sizeof e.text, "the daemon's journal takes no durable job now: %.400s",
-             why != NULL ? why->text : "it cannot be written");
+    if (told->input_lost)
+        snprintf(e.text, sizeof e.text, "the job's input has gone from the daemon's disk before the job was accepted");
+    else
+        snprintf(e.text, sizeof e.text, "the daemon's journal takes no durable job now: %.400s",
+                 why != NULL ? why->text : "it cannot be written");
     job_error(j, CUZK_IO, &e);
     memcpy(answer.job_id, j->id, sizeof answer.job_id);
     answer.error_text = j->error_text;
@@ -408,15 +412,19 @@ void core_journaled(struct engine_core *c, const struct event *e, uint64_t now_n
     struct job *j = e->job;
     const bool ok = e->status == CUZK_OK;
 
-    if (!ok) c->counters.journal_failures++;
-    core_journal_state(c, j, ok, e->error);
+    if (e->input_lost) {
+        core_note(c, LOG_ERROR, j, "is refused: %s: %s; %s", e->error->path, e->error->text, e->error->advice);
+    } else {
+        if (!ok) c->counters.journal_failures++;
+        core_journal_state(c, j, ok, e->error);
+    }
     if (e->records & RECORD_FORGET) {
         core_do_job(c, ACT_DESTROY, j);
         return;
     }
     if (e->records & RECORD_ACCEPT) {
         if (!ok) {
-            acceptance_failed(c, j, e->error);
+            acceptance_failed(c, j, e);
             return;
         }
         j->recorded = true;

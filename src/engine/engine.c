@@ -114,6 +114,39 @@ static cuzk_status write_job(struct engine *e, struct task *t, struct job *j)
     return CUZK_OK;
 }
 
+/* The core is told how the writing of what j asked for went.  input_lost: that, and no fault of the journal. */
+static void tell_journaled(struct engine *e, struct job *j, cuzk_status status, const struct error *why, bool input_lost)
+{
+    const struct event told = {
+        .kind = EVENT_JOURNALED, .job = j, .records = j->record, .status = status, .error = why, .input_lost = input_lost
+    };
+
+    j->record = RECORD_NOTHING;
+    j->in_records = false;
+    for (unsigned i = 0; status == CUZK_OK && i < j->part_count; i++) j->parts[i].unrecorded = false;
+    core_step(&e->core, &told, clock_now_ns());
+}
+
+/* Takes new jobs whose input has gone from the list and refuses them: the others are not to fail with them.  Where the journal's own files
+ * have gone the input is not the matter. */
+static struct job *refuse_inputless(struct engine *e, struct job *list)
+{
+    struct job *left = NULL, *next;
+
+    for (struct job *j = list; j != NULL; j = next) {
+        struct task t, quiet;
+        next = j->journal_next;
+        task_init(&t);
+        task_init(&quiet);
+        if ((j->record & RECORD_ACCEPT) && payload_file_check(&t, journal_folder(e->journal), j) != CUZK_OK &&
+            journal_check(e->journal, &quiet) == CUZK_OK)
+            tell_journaled(e, j, t.error.status, &t.error, true);
+        else
+            push(&left, j);
+    }
+    return left;
+}
+
 static cuzk_status write_list(struct engine *e, struct task *t, struct job *list)
 {
     TRY(journal_begin(e->journal, t));
@@ -129,18 +162,14 @@ void engine_flush(struct engine *e)
         struct task t;
 
         e->records = NULL;
+        list = refuse_inputless(e, list);
+        if (list == NULL) continue;
         task_init(&t);
         const cuzk_status status = write_list(e, &t, list);
         if (status != CUZK_OK) journal_rollback(e->journal);
         for (struct job *j = list; j != NULL; j = next) {
-            const struct event told = {
-                .kind = EVENT_JOURNALED, .job = j, .records = j->record, .status = status, .error = &t.error
-            };
             next = j->journal_next;
-            j->record = RECORD_NOTHING;
-            j->in_records = false;
-            for (unsigned i = 0; status == CUZK_OK && i < j->part_count; i++) j->parts[i].unrecorded = false;
-            core_step(&e->core, &told, clock_now_ns());
+            tell_journaled(e, j, status, &t.error, false);
         }
     }
     while (e->destroys != NULL) {
@@ -169,7 +198,8 @@ static void look_at_input(struct engine *e, const struct job *j)
                  t.error.path, lost, t.error.advice);
 }
 
-/* Files of the journal that have gone are noticed within seconds, not at the next submit. */
+/* Files of the journal that have gone are noticed within seconds, not at the next submit.  A journal that could not be written is tried:
+ * that its files are there does not say that the disk has room. */
 static void look_at_journal(struct engine *e)
 {
     const uint64_t now_ns = clock_now_ns();
@@ -179,7 +209,7 @@ static void look_at_journal(struct engine *e)
     if (e->journal == NULL || now_ns < e->look_ns) return;
     e->look_ns = now_ns + LOOK_EVERY_NS;
     task_init(&t);
-    const cuzk_status status = journal_check(e->journal, &t);
+    const cuzk_status status = e->core.journal_broken ? journal_try(e->journal, &t) : journal_check(e->journal, &t);
     const struct event found = { .kind = EVENT_JOURNAL_LOOKED, .status = status, .error = &t.error };
     core_step(&e->core, &found, now_ns);
     const struct job *j = e->core.newest;

@@ -50,8 +50,8 @@ typedef void core_act(void *context, const struct action *a);
 enum event_kind {
     EVENT_SUBMIT,         /* job (owned from here), waiter */
     EVENT_RESUME,         /* job, from the journal: ended, or with some parts done */
-    EVENT_JOURNALED,      /* job, records (the bits, which are out of job->record by now), status, error */
-    EVENT_JOURNAL_LOOKED, /* status, error: whether the journal could be written */
+    EVENT_JOURNALED,      /* job, records (the bits, which are out of job->record by now), status, error, input_lost */
+    EVENT_JOURNAL_LOOKED, /* status, error: whether the journal could be written; while journal_broken, whether it has been */
     EVENT_AWAIT,          /* id, waiter */
     EVENT_LEAVE,          /* id, told and context of the waiter that leaves */
     EVENT_CANCEL,         /* id, waiter */
@@ -87,6 +87,7 @@ struct event {
     uint32_t lane;
     enum part_outcome outcome;
     const struct error *error; /* status != OK */
+    bool input_lost;           /* JOURNALED: the new job's input has gone; the journal is as it was */
     struct part_output output; /* PART_RAN, proved: owned from here */
     void *carry;               /* PART_RAN, synthesised: owned from here */
     bool carry_freed;          /* PART_RAN, proved: the lane has freed the part's carry */

@@ -29,6 +29,8 @@ enum statement {
     S_LOAD,
     S_LOAD_PARTS,
     S_PENDING,
+    S_TRY,
+    S_TRIED,
     S_COUNT
 };
 
@@ -52,6 +54,8 @@ static const char *const sql[S_COUNT] = {
                " prove_ms, total_ms, seal FROM jobs ORDER BY rowid",
     [S_LOAD_PARTS] = "SELECT part, proof, text, seal FROM parts WHERE id = ?1",
     [S_PENDING] = "SELECT 1 FROM jobs WHERE id = ?1 AND end = 0",
+    [S_TRY] = "INSERT OR REPLACE INTO parts (id, part, proof, seal) VALUES ('', 0, zeroblob(1024), x'')",
+    [S_TRIED] = "DELETE FROM parts WHERE id = ''",
 };
 
 static const char schema[] = "CREATE TABLE IF NOT EXISTS jobs ("
@@ -78,6 +82,10 @@ struct journal {
     sqlite3_stmt *statement[S_COUNT];
     bool open_transaction;
     struct journal_watch watch;
+    /* Jobs that the open transaction accepts, behind those of transactions that were committed to files that had gone by then: what was
+     * refused must not be there at the next start. */
+    char (*accepted)[JOB_ID_BYTES];
+    size_t refused, accepted_count, accepted_room;
     char folder[PATH_MAX];
 };
 
@@ -287,9 +295,19 @@ cuzk_status journal_open(struct journal **out, struct task *t, const char *folde
     return status;
 }
 
+static void forget_refused_at_last(struct journal *j)
+{
+    struct task quiet;
+
+    task_init(&quiet);
+    if (journal_begin(j, &quiet) != CUZK_OK || journal_commit(j, &quiet) != CUZK_OK) journal_rollback(j);
+}
+
 void journal_close(struct journal *j)
 {
     if (j == NULL) return;
+    if (j->refused > 0) forget_refused_at_last(j);
+    free(j->accepted);
     for (int i = 0; i < S_COUNT; i++) sqlite3_finalize(j->statement[i]);
     sqlite3_close(j->db);
     free(j);
@@ -319,11 +337,19 @@ static cuzk_status finish(struct journal *j, struct task *t, enum statement whic
 
 cuzk_status journal_check(struct journal *j, struct task *t) { return journal_watch_check(&j->watch, t); }
 
+/* A job of which there is nothing but its acceptance. */
+static cuzk_status forget(struct journal *j, struct task *t, const char *id)
+{
+    sqlite3_bind_text(j->statement[S_FORGET], 1, id, -1, SQLITE_STATIC);
+    return finish(j, t, S_FORGET, "a job cannot be deleted");
+}
+
 cuzk_status journal_begin(struct journal *j, struct task *t)
 {
     TRY(journal_check(j, t));
     TRY(finish(j, t, S_BEGIN, "a transaction cannot begin"));
     j->open_transaction = true;
+    for (size_t i = 0; i < j->refused; i++) TRY(forget(j, t, j->accepted[i]));
     return CUZK_OK;
 }
 
@@ -331,7 +357,25 @@ cuzk_status journal_commit(struct journal *j, struct task *t)
 {
     TRY(finish(j, t, S_COMMIT, "a transaction cannot be committed"));
     j->open_transaction = false;
-    return journal_check(j, t); /* it may have gone where nobody will find it */
+    const cuzk_status status = journal_check(j, t); /* it may have gone where nobody will find it, or only for now */
+    if (status == CUZK_OK) j->accepted_count = 0;
+    j->refused = j->accepted_count;
+    return status;
+}
+
+/* Writes, so that a full disk is noticed, and takes away again what the next commit would find. */
+cuzk_status journal_try(struct journal *j, struct task *t)
+{
+    cuzk_status status;
+
+    TRY_GOTO(out, journal_begin(j, t));
+    TRY_GOTO(out, finish(j, t, S_TRY, "it cannot be written"));
+    TRY_GOTO(out, finish(j, t, S_TRIED, "it cannot be written"));
+    TRY_GOTO(out, journal_commit(j, t));
+    return CUZK_OK;
+out:
+    journal_rollback(j);
+    return status;
 }
 
 void journal_rollback(struct journal *j)
@@ -339,13 +383,27 @@ void journal_rollback(struct journal *j)
     if (j->open_transaction && sqlite3_get_autocommit(j->db) == 0)
         sqlite3_exec(j->db, "ROLLBACK", NULL, NULL, NULL);
     j->open_transaction = false;
+    j->accepted_count = j->refused;
+}
+
+static cuzk_status remember_accepted(struct journal *j, struct task *t, const struct job *job)
+{
+    if (j->accepted_count == j->accepted_room) {
+        const size_t room = 2 * j->accepted_room + 64;
+        void *const larger = realloc(j->accepted, room * sizeof *j->accepted);
+        if (larger == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a transaction of %zu jobs", room);
+        j->accepted = larger;
+        j->accepted_room = room;
+    }
+    memcpy(j->accepted[j->accepted_count++], job->id, sizeof job->id);
+    return CUZK_OK;
 }
 
 cuzk_status journal_accept(struct journal *j, struct task *t, const struct job *job)
 {
     sqlite3_stmt *s = j->statement[S_ACCEPT];
 
-    TRY(payload_file_check(t, j->folder, job));
+    TRY(remember_accepted(j, t, job));
     sqlite3_bind_text(s, 1, job->id, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, job->request_id, -1, SQLITE_STATIC);
     bind_blob(s, 3, job->digest, sizeof job->digest);
@@ -423,11 +481,7 @@ cuzk_status journal_end(struct journal *j, struct task *t, const struct job *job
     return finish(j, t, S_FORGET_PARTS, "a result cannot be written");
 }
 
-cuzk_status journal_forget(struct journal *j, struct task *t, const struct job *job)
-{
-    sqlite3_bind_text(j->statement[S_FORGET], 1, job->id, -1, SQLITE_STATIC);
-    return finish(j, t, S_FORGET, "a job cannot be deleted");
-}
+cuzk_status journal_forget(struct journal *j, struct task *t, const struct job *job) { return forget(j, t, job->id); }
 
 /* -- reading ------------------------------------------------------------------------------------------------------------ */
 

@@ -20,10 +20,12 @@ const char *journal_folder(const struct journal *j);
  * short since they were opened (journal_watch.h).  Begin and commit look, too: nothing is called written that is not. */
 cuzk_status journal_check(struct journal *j, struct task *t) MUST_CHECK;
 
-/** One transaction: begin, any number of records, commit.  After any error the transaction is rolled back as a whole, and the next
- * begin tries anew.  Errors  CUZK_IO with SQLite's words (disk full, ...).  Cost  one fsync a commit. */
+/** One transaction: begin, any number of records, commit.  After any error journal_rollback, and the next begin tries anew.  A commit
+ * that SQLite has made but whose files had gone by then fails: the next transaction first deletes the jobs that this one accepted
+ * (journal_close makes one for that), in case the files come back.  Only if they come back after the process has ended is a refused
+ * job there.  Errors  CUZK_IO with SQLite's words (disk full, ...).  Cost  one fsync a commit. */
 cuzk_status journal_begin(struct journal *j, struct task *t) MUST_CHECK;
-/** The job's payload file must be there: CUZK_IO. */
+/** The caller has seen the job's payload file (payload_file_check).  CUZK_NO_MEMORY, too. */
 cuzk_status journal_accept(struct journal *j, struct task *t, const struct job *job) MUST_CHECK;
 cuzk_status journal_parts(struct journal *j, struct task *t,
                           struct job *job) MUST_CHECK; /* those unrecorded */
@@ -31,6 +33,8 @@ cuzk_status journal_end(struct journal *j, struct task *t, const struct job *job
 cuzk_status journal_forget(struct journal *j, struct task *t, const struct job *job) MUST_CHECK;
 cuzk_status journal_commit(struct journal *j, struct task *t) MUST_CHECK;
 void journal_rollback(struct journal *j);
+/** A transaction that leaves nothing: whether the journal can be written again. */
+cuzk_status journal_try(struct journal *j, struct task *t) MUST_CHECK;
 
 /** Every job in it, in order of acceptance, ready for EVENT_RESUME; visit owns them.  A job whose circuit is not among circuits comes
  * ended, FAILED.  Payload files of no unfinished job are deleted. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine_keys.h"
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -159,11 +160,17 @@ static void full_disk(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     for (int i = 0; i < N; i++) must_be_done(e, id[i], 2); /* the old is finished */
     const bool was_broken = journal_is_broken(e);
+    bool stayed = true;
+    for (int i = 0; i < 50; i++) { /* through a look at the files, which are all there */
+        stayed = stayed && journal_is_broken(e);
+        usleep(50000);
+    }
     const cuzk_status refused = submit(e, "", 2, 1, &a); /* the new is refused */
     accepted(e, "", 0, 0, &a);                           /* unless it needs no disk */
     must_be_done(e, a.job_id, 0);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_true(was_broken);
+    assert_true(stayed);
     assert_int_equal(refused, CUZK_IO);
     for (int i = 0; i < 100 && journal_is_broken(e); i++) usleep(100000);
     assert_false(journal_is_broken(e)); /* the ends were written after all */
@@ -173,6 +180,50 @@ static void full_disk(void **state)
     e = open_engine();
     for (int i = 0; i < N; i++) must_be_done(e, id[i], 2);
     engine_close(e, 0);
+}
+
+/* Deletes inputs as they come. */
+static void *delete_inputs(void *stop)
+{
+    char payloads[PATH_MAX + 16];
+
+    snprintf(payloads, sizeof payloads, "%s/payloads", data_folder);
+    while (!atomic_load((atomic_bool *)stop)) {
+        DIR *d = opendir(payloads);
+        struct dirent *entry;
+        while (d != NULL && (entry = readdir(d)) != NULL)
+            if (strlen(entry->d_name) == 64 + JOB_ID_BYTES) /* a digest, a dot, an id: none that is being written */
+                (void)!unlinkat(dirfd(d), entry->d_name, 0);
+        if (d != NULL) closedir(d);
+    }
+    return NULL;
+}
+
+/* A new job whose input vanishes before it is accepted is refused; the journal is not thought to be broken. */
+static void an_input_vanishes(void **state)
+{
+    struct engine *e = open_engine();
+    atomic_bool stop = false;
+    unsigned refused = 0, broken = 0;
+    pthread_t thread;
+    struct job_answer a;
+    (void)state;
+
+    assert_int_equal(pthread_create(&thread, NULL, delete_inputs, &stop), 0);
+    for (int i = 0; i < 300 && refused < 3; i++) {
+        assert_int_equal(submit(e, "", 0, 1, &a), CUZK_OK); /* the input is written */
+        if (a.status != CUZK_OK) {
+            assert_int_equal(a.status, CUZK_IO);
+            refused++;
+            broken += journal_is_broken(e);
+        }
+        job_answer_free(&a);
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    printf("%u jobs refused whose inputs had vanished%s\n", refused, refused == 0 ? ": skipped, the deleting was never in time" : "");
+    assert_int_equal(broken, 0);
+    engine_close(e, 1000);
 }
 
 /* A request that a full queue will refuse does not cost the disk a file (here: there is no folder for it). */
@@ -241,6 +292,7 @@ int main(void)
         cmocka_unit_test(results_outlive_the_process),
         cmocka_unit_test(a_drain_leaves_work_for_later),
         cmocka_unit_test(full_disk),
+        cmocka_unit_test(an_input_vanishes),
         cmocka_unit_test(a_full_queue_writes_no_payload),
     };
     return cmocka_run_group_tests(tests, open_keys, close_keys);

@@ -338,10 +338,13 @@ static void full_disk(void **state)
     if (status == CUZK_OK) status = journal_accept(j, &t, a);
     if (status == CUZK_OK) status = journal_commit(j, &t);
     journal_rollback(j);
+    const cuzk_status tried = journal_try(j, &t);
     const int restored = setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(restored, 0);
     assert_int_equal(status, CUZK_IO);
+    assert_int_equal(tried, CUZK_IO);
     task_init(&t);
+    must(journal_try(j, &t), &t);
     must(journal_begin(j, &t), &t);
     must(journal_accept(j, &t, b), &t);
     must(journal_commit(j, &t), &t);
@@ -449,21 +452,67 @@ static void gone_before_commit(void **state)
     job_destroy(a);
 }
 
-/* A job whose input has gone is not accepted. */
+/* Gone when it was committed, and back later: what was refused is not there at the next start, however the journal goes on. */
+static void refused_stays_refused(void **state)
+{
+    enum { NEXT_JOB, NEXT_TRY, NEXT_CLOSE, WAYS };
+    char path[PATH_MAX], away[PATH_MAX + 8];
+    (void)state;
+
+    temp_folder_path(path, &folder, "payloads");
+    snprintf(away, sizeof away, "%s.away", path);
+    for (int way = 0; way < WAYS; way++) {
+        struct journal *j = open_journal();
+        struct job *a = new_job("r0", 1), *b = new_job("r1", 1), *kept = new_job("r2", 1);
+        struct task t;
+        task_init(&t);
+        must(journal_begin(j, &t), &t);
+        must(journal_accept(j, &t, kept), &t);
+        must(journal_commit(j, &t), &t);
+        must(journal_begin(j, &t), &t);
+        must(journal_accept(j, &t, a), &t);
+        must(journal_accept(j, &t, b), &t);
+        assert_int_equal(rename(path, away), 0);
+        assert_int_equal(journal_commit(j, &t), CUZK_IO);
+        journal_rollback(j);
+        task_init(&t);
+        assert_int_equal(journal_try(j, &t), CUZK_IO);
+        assert_int_equal(rename(away, path), 0);
+        task_init(&t);
+        if (way == NEXT_JOB) must(accept_one(j, &t, "r3"), &t);
+        if (way == NEXT_TRY) must(journal_try(j, &t), &t);
+        journal_close(j);
+        j = open_journal();
+        load(j);
+        assert_int_equal(found_count, way == NEXT_JOB ? 2 : 1);
+        assert_string_equal(found[0]->id, "r2");
+        assert_int_equal(payload_file_check(&t, folder.path, a), CUZK_IO); /* swept */
+        must(payload_file_check(&t, folder.path, kept), &t);
+        must(journal_begin(j, &t), &t);
+        for (size_t i = 0; i < found_count; i++) must(journal_forget(j, &t, found[i]), &t);
+        must(journal_commit(j, &t), &t);
+        drop_found();
+        journal_close(j);
+        job_destroy(a);
+        job_destroy(b);
+        job_destroy(kept);
+    }
+}
+
+/* An input that has gone is named. */
 static void input_is_gone(void **state)
 {
-    struct journal *j = open_journal();
+    struct journal *j = open_journal(); /* its folder */
     struct job *a = new_job("c2", 1);
     struct task t;
     (void)state;
 
-    payload_file_remove(folder.path, a);
     task_init(&t);
-    must(journal_begin(j, &t), &t);
-    assert_int_equal(journal_accept(j, &t, a), CUZK_IO);
+    must(payload_file_check(&t, folder.path, a), &t);
+    payload_file_remove(folder.path, a);
+    assert_int_equal(payload_file_check(&t, folder.path, a), CUZK_IO);
     assert_non_null(strstr(t.error.text, "no longer on the disk"));
     assert_non_null(strstr(t.error.path, "c2"));
-    journal_rollback(j);
     journal_close(j);
     job_destroy(a);
 }
@@ -571,6 +620,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(full_disk, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(files_that_go, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(gone_before_commit, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(refused_stays_refused, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(input_is_gone, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(not_our_journal, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(circuit_is_gone, open_folder, close_folder),

@@ -33,6 +33,7 @@ static void random_options(struct world_options *o, struct prng *p)
     if (prng_below(p, 3) == 0) o->hang_in = (unsigned)between(p, 20, 100);
     if (prng_below(p, 3) == 0) o->load_fault_in = (unsigned)between(p, 3, 10);
     if (prng_below(p, 3) == 0) o->disk_fault_in = (unsigned)between(p, 3, 50);
+    if (prng_below(p, 4) == 0) o->input_loss_in = (unsigned)between(p, 3, 50);
     if (prng_below(p, 3) == 0) o->test_fault_in = (unsigned)between(p, 2, 10);
     if (prng_below(p, 3) == 0) o->key_lost_in = (unsigned)between(p, 5, 50);
 }

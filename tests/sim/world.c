@@ -387,7 +387,10 @@ static void flush(struct world *w)
     while (w->record_count > 0) {
         struct job *j = w->record[--w->record_count];
         struct event e = { .kind = EVENT_JOURNALED, .job = j, .records = j->record, .error = &fault };
-        e.status = one_in(w, w->o.disk_fault_in) ? CUZK_IO : CUZK_OK;
+        const bool was_broken = w->core.journal_broken;
+        const uint64_t failures = w->core.counters.journal_failures;
+        e.input_lost = (e.records & RECORD_ACCEPT) && one_in(w, w->o.input_loss_in);
+        e.status = e.input_lost || one_in(w, w->o.disk_fault_in) ? CUZK_IO : CUZK_OK;
         if (e.status == CUZK_OK) write_row(w, j, e.records);
         j->record = RECORD_NOTHING;
         if (w->crash_at_step != 0 &&
@@ -396,6 +399,8 @@ static void flush(struct world *w)
             return;
         }
         step(w, &e);
+        check(!e.input_lost || (w->core.journal_broken == was_broken && w->core.counters.journal_failures == failures),
+              "an input that is lost is taken for a fault of the journal");
     }
 }
 

@@ -49,7 +49,7 @@ struct world_options {
     uint64_t keep_most_bytes; /* of a lane's block */
     uint64_t payload_bytes, heap_bytes, watchdog_ns, ageing_ns, group_window_ns, evict_idle_ns, keep_ns;
     unsigned fault_in; /* one run in so many fails; 0: none */
-    unsigned wrong_in, hang_in, load_fault_in, disk_fault_in, test_fault_in, lose_in, key_lost_in;
+    unsigned wrong_in, hang_in, load_fault_in, disk_fault_in, input_loss_in, test_fault_in, lose_in, key_lost_in;
     uint64_t part_ns_most;
     bool fixed_part_ns;
 };
