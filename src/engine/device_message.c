@@ -266,6 +266,7 @@ cuzk_status device_blob_create(struct device_blob *b, struct task *t, size_t byt
     if (why != 0) return no_blob(b, t, "no shared memory", why, bytes);
     void *const data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
     if (data == MAP_FAILED) return no_blob(b, t, "no mapping", errno, bytes);
+    (void)madvise(data, bytes, MADV_DONTDUMP); /* a witness is not for a core file */
     b->data = data;
     b->bytes = bytes;
     if (fcntl(b->fd, F_ADD_SEALS, SEALS) != 0) return no_blob(b, t, "no seal", errno, bytes);
@@ -294,6 +295,7 @@ cuzk_status device_blob_map(struct device_blob *b, struct task *t, int fd, size_
     if (bytes == 0) return CUZK_OK;
     void *const data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) return no_blob(b, t, "no mapping", errno, bytes);
+    (void)madvise(data, bytes, MADV_DONTDUMP); /* a witness is not for a core file */
     b->data = data;
     b->bytes = bytes;
     return CUZK_OK;

@@ -73,7 +73,7 @@ struct device_blob {
     size_t bytes;
 };
 #define DEVICE_NO_BLOB ((struct device_blob){ .fd = -1 })
-/** Pages are taken at once.  Errors  CUZK_NO_MEMORY, CUZK_IO (descriptors). */
+/** Pages are taken at once, and are in no core file.  Errors  CUZK_NO_MEMORY, CUZK_IO (descriptors). */
 cuzk_status device_blob_create(struct device_blob *b, struct task *t, size_t bytes) MUST_CHECK;
 /** Maps what another process has made.  fd is the blob's from here on, also on failure.  CUZK_DEVICE_LOST: it is not a blob of so many bytes. */
 cuzk_status device_blob_map(struct device_blob *b, struct task *t, int fd, size_t bytes) MUST_CHECK;

@@ -118,7 +118,7 @@ static int reap(struct device_process *p)
     return status;
 }
 
-/* Whether a process that has closed its socket comes to its end: how is what is to be said. */
+/* Not locked: the keeper alone reaps.  Whether a process that has closed its socket comes to its end: how is what is to be said. */
 static bool ends_soon(const struct device_process *p)
 {
     const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
@@ -303,9 +303,11 @@ out:
     if (status == CUZK_OK) return CUZK_OK;
     if (spawned) {
         char text[256], end[128];
-        pthread_mutex_lock(&p->lock);
-        if (t->error.status != CUZK_OK || !ends_soon(p)) kill_it(p);
-        pthread_mutex_unlock(&p->lock);
+        if (t->error.status != CUZK_OK || !ends_soon(p)) {
+            pthread_mutex_lock(&p->lock);
+            kill_it(p);
+            pthread_mutex_unlock(&p->lock);
+        }
         describe_end(end, sizeof end, reap(p));
         snprintf(text, sizeof text, "it ended before it was ready: %s", end);
         if (t->error.status == CUZK_OK) cannot_start(t, p, text);
@@ -457,7 +459,9 @@ static cuzk_status lost(struct device_process *p, struct task *t, unsigned chann
 struct exchange {
     unsigned channel;
     uint64_t limit_ms; /* for the answer; 0: none */
+    bool alone;        /* as it entered */
     enum device_loss loss;
+    bool answered; /* out: m is an answer, and not the request that could not be sent */
 };
 
 /* Waits for an answer.  Returns what is wrong with the process, or NULL; *ended: it has closed the socket. */
@@ -494,14 +498,17 @@ static cuzk_status exchange(struct device_process *p, struct task *t, struct exc
     struct error e;
 
     x->loss = DEVICE_LOSS_NONE;
+    x->answered = false;
     atomic_store(&p->shared->cancel[x->channel], false);
     pthread_mutex_lock(&p->lock);
     const uint64_t number = m->number = ++p->number;
     pthread_mutex_unlock(&p->lock);
     const int why = device_message_send(m, p->channel[x->channel]);
     m->fd_count = 0; /* they were the sender's */
-    if (why != 0 && why != EPIPE)
+    if (why != 0 && why != EPIPE) { /* the process knows nothing of it, and is as it was */
+        device_message_begin(m, kind, number);
         return FAIL(t, CUZK_NO_MEMORY, "a request for a device's process cannot be sent: %s", strerror(why));
+    }
     const char *blame = NULL;
     if (why == 0)
         blame = await(p, t, x, m, kind, number, &ended);
@@ -514,9 +521,12 @@ static cuzk_status exchange(struct device_process *p, struct task *t, struct exc
     if (blame != NULL || ended) {
         device_message_drop(m);
         lost(p, t, x->channel, ended ? NULL : blame, &x->loss);
-        if (why == EPIPE) x->loss = DEVICE_LOSS_SHARED; /* it was over before the request came */
+        /* It was over before the request came.  Nobody is blamed for that, but who was alone counts it: else a process that always
+         * ends between two requests would be tried for ever. */
+        if (why == EPIPE) x->loss = x->alone ? DEVICE_LOSS_OWN : DEVICE_LOSS_SHARED;
         return CUZK_DEVICE_LOST;
     }
+    x->answered = true;
     if (e.status == CUZK_OK) return CUZK_OK;
     if (e.status == CUZK_DEVICE_LOST) { /* its context is gone with that of all others there */
         device_message_drop(m);
@@ -661,7 +671,7 @@ static cuzk_status prove_there(struct device_process *p, struct task *t, struct 
                                struct device_run *run, const struct part_input *in,
                                const struct device_blob *b, bool carried, const struct bytes *granted)
 {
-    struct exchange x = { .channel = run->channel };
+    struct exchange x = { .channel = run->channel, .alone = run->alone };
     struct device_message m;
 
     device_message_begin(&m, DEVICE_PROVE, 0);
@@ -675,7 +685,7 @@ static cuzk_status prove_there(struct device_process *p, struct task *t, struct 
     device_message_put(&m, b->bytes);
     device_message_put_fd(&m, b->fd);
     cuzk_status status = exchange(p, t, &x, &m);
-    if (x.loss == DEVICE_LOSS_NONE) {
+    if (x.loss == DEVICE_LOSS_NONE && x.answered) {
         run->key_changed = device_message_get(&m) == 1;
         if (status == CUZK_OK) status = take_output(t, out, &m);
     }

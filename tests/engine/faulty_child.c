@@ -1,4 +1,4 @@
-/* Processes of devices that do what they should not.  The program is linked so that groth16_prove is the one below. */
+/* Processes of devices that do what they should not.  The program is linked so that groth16_prove and device_message_send are those below. */
 #include "faulty_child.h"
 #include "base/rng.h"
 #include "engine/device_child.h"
@@ -57,6 +57,22 @@ cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, cons
         while (wants("loop ", &number) && nth % number == 0) sleep(1);
     }
     return __real_groth16_prove(t, out, key, plan, w, timings);
+}
+
+/* -- requests that cannot be sent ----------------------------------------------------------------------------------------- */
+
+static atomic_int unsent;
+
+void faulty_send(int why) { atomic_store(&unsent, why); }
+
+int __real_device_message_send(const struct device_message *m, int socket);
+int __wrap_device_message_send(const struct device_message *m, int socket);
+
+int __wrap_device_message_send(const struct device_message *m, int socket)
+{
+    const int why = m->kind == DEVICE_PROVE ? atomic_exchange(&unsent, 0) : 0;
+
+    return why != 0 ? why : __real_device_message_send(m, socket);
 }
 
 /* -- false ones ---------------------------------------------------------------------------------------------------------- */
@@ -141,6 +157,8 @@ static void answer_falsely(struct device_message *m, int socket)
         return;
     case ANSWER_NEVER:
         return;
+    case ANSWER_SHUT: /* what was sent before the end was seen */
+        return;
     case ANSWER_FDS:
         for (int i = 0; i < 40; i++) device_message_put_fd(m, STDERR_FILENO);
         break;
@@ -171,6 +189,7 @@ static int lie(void)
     close(device_message_take_fd(&m));
     for (unsigned i = 0; i < count; i++) {
         sockets[i] = device_message_take_fd(&m);
+        if (say == ANSWER_SHUT) shutdown(sockets[i], SHUT_RDWR);
         if (pthread_create(&thread, NULL, listen_to, &sockets[i]) != 0) return 1;
     }
     put_ok(&m, DEVICE_HELLO, 0);

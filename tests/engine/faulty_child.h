@@ -26,10 +26,13 @@ enum faulty_answer {
     ANSWER_HUGE,     /* a size to which one cannot be added */
     ANSWER_CLOSE,    /* none: the socket is closed */
     ANSWER_NEVER,    /* none */
+    ANSWER_SHUT,     /* none, since the socket has been closed before */
     ANSWER_FDS,      /* descriptors that nobody asked for */
     ANSWERS
 };
 
+/** The next request for a proof cannot be sent, for this errno. */
+void faulty_send(int why);
 /** First thing in main: the exit code if this is a device's process, faulty or right; else -1. */
 int faulty_child_main(int argc, char **argv);
 

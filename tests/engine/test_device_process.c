@@ -5,10 +5,12 @@
 #include "support/prng.h"
 #include "backend/fault/blind_backend.h"
 #include "base/log.h"
+#include "engine/device_message.h"
 #include "engine/device_process.h"
 #include "engine_keys.h"
 #include "faulty_child.h"
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -481,7 +483,7 @@ static void liars(void **state)
             const cuzk_status status = device_process_prove(p, &t, &out, &run, &in, NULL, &granted);
             if (what == ANSWER_NEVER && status == CUZK_CANCELLED) continue; /* before it was asked */
             assert_int_equal(status, CUZK_DEVICE_LOST);
-            assert_int_equal(run.loss, DEVICE_LOSS_OWN);
+            assert_int_equal(run.loss, what == ANSWER_SHUT && !run.alone ? DEVICE_LOSS_SHARED : DEVICE_LOSS_OWN);
             assert_non_null(strstr(t.error.text, "has ended: killed by signal 9"));
             assert_int_equal(out.proof_bytes, 0);
             part_output_free(&out);
@@ -498,6 +500,68 @@ static void liars(void **state)
     }
     faulty(NULL);
     assert_int_equal(child_of(getpid()), 0);
+}
+
+/* A request that this side cannot send is this side's trouble: the process goes on, and no key is thought changed. */
+static void a_request_cannot_be_sent(void **state)
+{
+    static const int reasons[] = { ENOBUFS, ENOMEM, ETOOMANYREFS };
+    struct circuit circuit = { .name = keys.key[0].name, .key_path = keys.key[0].key_path, .kind = &kind_circom };
+    const struct part_input in = { .circuit = &circuit, .part_count = 1, .payload = span_of("witness", 7) };
+    const struct bytes granted = { .of = { 0 } };
+    struct device_process *p = open_process(100);
+    const pid_t child = child_of(getpid());
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(reasons); i++) {
+        struct device_run run = { .channel = 0, .circuit_index = 0 };
+        struct part_output out = { .proof = NULL };
+        struct task t;
+        task_init(&t);
+        faulty_send(reasons[i]);
+        assert_int_equal(device_process_prove(p, &t, &out, &run, &in, NULL, &granted), CUZK_NO_MEMORY);
+        assert_non_null(strstr(t.error.text, strerror(reasons[i])));
+        assert_int_equal(run.loss, DEVICE_LOSS_NONE);
+        assert_false(run.key_changed);
+    }
+    assert_int_equal(child_of(getpid()), child);
+    assert_int_equal(device_process_restarts(p), 0);
+    device_process_close(p);
+}
+
+/* The flags of the mapping that begins at an address. */
+static void flags_at(const void *at, char *out, size_t bytes)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool here = false;
+
+    assert_non_null(f);
+    out[0] = '\0';
+    while (fgets(line, sizeof line, f) != NULL) {
+        unsigned long begin, end;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) here = begin <= (uintptr_t)at && (uintptr_t)at < end;
+        if (here && strncmp(line, "VmFlags:", 8) == 0) snprintf(out, bytes, "%s", line);
+    }
+    fclose(f);
+}
+
+static void no_core_has_a_witness(void **state)
+{
+    struct device_blob made, seen;
+    char flags[512];
+    struct task t;
+    (void)state;
+
+    task_init(&t);
+    assert_int_equal(device_blob_create(&made, &t, 10000), CUZK_OK);
+    assert_int_equal(device_blob_map(&seen, &t, dup(made.fd), 10000), CUZK_OK);
+    flags_at(made.data, flags, sizeof flags);
+    assert_non_null(strstr(flags, " dd "));
+    flags_at(seen.data, flags, sizeof flags);
+    assert_non_null(strstr(flags, " dd "));
+    device_blob_close(&seen, false);
+    device_blob_close(&made, true);
 }
 
 /* -- the end of the engine, and many beginnings -------------------------------------------------------------------------- */
@@ -628,6 +692,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(cannot_start_again),
         cmocka_unit_test(a_device_with_memory_of_its_own),
         cmocka_unit_test(liars),
+        cmocka_unit_test(a_request_cannot_be_sent),
+        cmocka_unit_test(no_core_has_a_witness),
         cmocka_unit_test(the_engine_is_killed),
         cmocka_unit_test(nothing_is_left_behind),
     };
