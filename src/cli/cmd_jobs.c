@@ -43,7 +43,9 @@ static cuzk_status write_member(struct task *t, const json_t *result, const char
     const json_t *value = json_object_get(result, member);
     char *text = value ? json_dumps(value, JSON_INDENT(1) | JSON_ENCODE_ANY) : NULL;
     if (!text) return FAIL(t, CUZK_MALFORMED, "the result has no %s", member);
-    const cuzk_status status = mapfile_write(t, path, text, strlen(text), 0644);
+    cuzk_status status = mapfile_write(t, path, text, strlen(text), 0644);
+    if (status == CUZK_OK && !strcmp(path, "-"))
+        status = mapfile_write(t, path, "\n", 1, 0644); /* another may follow */
     free(text);
     return status;
 }

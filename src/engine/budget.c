@@ -65,10 +65,13 @@ cuzk_status budget_fits(struct task *t, const struct budget *b, const struct byt
 
     if (k < 0) return CUZK_OK;
     const cuzk_status status =
-        FAIL(t, CUZK_TOO_LARGE, "%s takes %llu bytes of %s; the whole budget is %llu", who,
-             (unsigned long long)need->of[k], bytes_kind_name(k), (unsigned long long)b->total.of[k]);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, bytes_kind_name(k),
-                    "raise the memory budget, or use a machine with more memory");
+        FAIL(t, CUZK_TOO_LARGE,
+             "%s takes %llu bytes of %s; the whole budget is %llu beside what is set aside for queued "
+             "payloads and tables",
+             who, (unsigned long long)need->of[k], bytes_kind_name(k), (unsigned long long)b->total.of[k]);
+    task_fail_place(
+        t, NULL, ERROR_NO_OFFSET, bytes_kind_name(k),
+        "raise [memory] total_budget or lower [limits] queued_bytes, or use a machine with more memory");
     return status;
 }
 

@@ -127,8 +127,8 @@ static cuzk_status configured_circuits(struct engine_circuit *out, struct task *
 }
 
 /* Those of the parameter cache, behind the configured ones of other names.  A folder that nobody named need not be there. */
-static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, struct task *t, const char *named,
-                                   enum engine_key_mode mode)
+static cuzk_status cached_circuits(struct engine_circuit *out, size_t *count, struct task *t,
+                                   const char *named, enum engine_key_mode mode)
 {
     const char *folder = named[0] ? named : engine_parameter_folder();
     struct engine_circuit found[ENGINE_FOUND_MOST];
@@ -167,14 +167,15 @@ static cuzk_status mark_preloads(struct engine_circuit *circuits, size_t count, 
 }
 
 /* [gpus], for a backend whose devices have memory of their own. */
-static cuzk_status take_devices(struct engine_options *o, struct task *t, unsigned devices[ENGINE_DEVICES_MOST],
-                                const struct config *c)
+static cuzk_status take_devices(struct engine_options *o, struct task *t,
+                                unsigned devices[ENGINE_DEVICES_MOST], const struct config *c)
 {
     char number[16];
     if (!strcmp(o->backend, "cpu")) return CUZK_OK;
     for (; config_item(c, CONFIG_DEVICES, o->device_count, number, sizeof number); o->device_count++) {
         if (o->device_count == ENGINE_DEVICES_MOST)
-            return FAIL(t, CUZK_INVALID_ARGUMENT, "gpus.devices names more than %d devices", ENGINE_DEVICES_MOST);
+            return FAIL(t, CUZK_INVALID_ARGUMENT, "gpus.devices names more than %d devices",
+                        ENGINE_DEVICES_MOST);
         devices[o->device_count] = (unsigned)strtoul(number, NULL, 10);
     }
     if (o->device_count == 0) devices[o->device_count++] = 0;
@@ -291,6 +292,16 @@ static cuzk_status listen_everywhere(struct rpc_server *server, struct task *t, 
     return CUZK_OK;
 }
 
+/* Before anything is opened, and for --check-config. */
+static cuzk_status check_addresses(struct task *t, const struct config *c)
+{
+    char address[CONFIG_ITEM_BYTES];
+    struct address parsed;
+    for (size_t i = 0; config_item(c, CONFIG_LISTEN, i, address, sizeof address); i++)
+        TRY(address_parse(&parsed, t, address));
+    return CUZK_OK;
+}
+
 static cuzk_status serve(struct task *t, const struct config *c, const sigset_t *signals)
 {
     struct engine *engine = NULL;
@@ -351,7 +362,10 @@ int main(int argc, char **argv)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before any thread starts; while the configuration is read they end the process */
+    pthread_sigmask(
+        SIG_BLOCK, &signals,
+        NULL); /* before any thread starts; while the configuration is read they end the process */
+    if (status == CUZK_OK) status = check_addresses(&t, &config);
     if (status == CUZK_OK && check_only) {
         config_print(&config, stdout);
     } else if (status == CUZK_OK) {

@@ -78,6 +78,26 @@ test('a witness by name: from the folder that is configured, and from nowhere el
   assert.match(missing.stderr, /nowhere/)
 })
 
+test('a key file that is cut short or written to while it is in use costs its own jobs alone, and is loaded again', async () => {
+  const key = at('cut.zkey'), whole = fs.readFileSync(at('a.zkey'))
+  const put = bytes => (fs.writeFileSync(`${key}.new`, bytes), fs.renameSync(`${key}.new`, key))
+  put(whole)
+  const e = await new Daemon(cuzkd, ['--listen', '127.0.0.1:0', '--circuit', `cut=${key}`, '--circuit', `b=${at('b.zkey')}`, '--memory', '6GiB'], { env }).ready()
+  const prove = async circuit => (await call(e.client, 'Prove', { submit: { circuit, witness: witness(circuit === 'b' ? 'b' : 'a') } })).result
+  for (const spoil of [() => fs.truncateSync(key, 4096), () => fs.writeFileSync(key, Buffer.concat([whole.subarray(0, 4096), Buffer.alloc(whole.length - 4096, 7)]))]) {
+    assert.equal((await prove('cut')).status, 'COMPLETED')
+    spoil()
+    const [spoilt, other] = await Promise.all([prove('cut'), prove('b')])
+    assert.equal(spoilt.status, 'FAILED')
+    assert.match(spoilt.error_message, /cut\.zkey/)
+    assert.equal(other.status, 'COMPLETED')
+    put(whole)
+    assert.equal((await prove('cut')).status, 'COMPLETED')
+  }
+  assert.match(e.log, /cut\.zkey was (cut short|written to) while it was in use; the key of cut is loaded again/)
+  await e.stop()
+})
+
 test('an item of a list that is too long is refused, not left out', () => {
   for (const [flag, text] of [['--listen', `127.0.0.1:0,unix:///tmp/${'x'.repeat(600)}`], ['--preload', `${'x'.repeat(600)},b`]]) {
     const got = spawnSync(cuzkd, [flag, text, '--check-config'], { encoding: 'utf8' })
@@ -307,6 +327,10 @@ format = "json"
   assert.match(p.out, /listen = \["unix:\/\/\/run\/curio\/cuzk\.sock"\]/)
   assert.match(p.out, /total_budget = 274877906944\n/)
   assert.match(p.out, /eviction_min_idle = "300000ms"/)
+})
+
+test('an address that is none is no configuration', () => {
+  for (const address of ['127.0.0.1:99999', '127.0.0.1', '[::1:1', 'unix:', `unix:///${'x'.repeat(150)}`]) wrong(/address|socket/, '', '--listen', address)
 })
 
 test('what --check-config prints means the same', async () => {
