@@ -216,6 +216,8 @@ static void an_input_vanishes(void **state)
             assert_int_equal(a.status, CUZK_IO);
             refused++;
             broken += journal_is_broken(e);
+        } else {
+            must_be_done(e, a.job_id, 0);
         }
         job_answer_free(&a);
     }
