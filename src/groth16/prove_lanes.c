@@ -121,7 +121,7 @@ static cuzk_status open_compute(struct lanes *l, struct task *t, struct slot *s)
 }
 
 /* After a failure nobody knows what a stream still holds, results that would be written to a frame that is gone among it: a new one.
- * Under the lock, so that nobody takes the memory that it gives back. */
+ * Under the lock, so that nobody takes the memory that it gives back; nothing is under way on it any more (end_compute). */
 static void renew(struct lanes *l, struct slot *s)
 {
     struct task quiet;
@@ -270,6 +270,12 @@ static cuzk_status end_copies(struct prove_lane *lane, struct task *t, cuzk_stat
     return status;
 }
 
+/* After a failure: waits for the device before the line is locked, which others look at while they wait. */
+static void end_compute(struct prove_lane *lane, cuzk_status status)
+{
+    if (lane->compute != NULL && status != CUZK_OK) backend_settle(lane->backend, lane->compute);
+}
+
 cuzk_status prove_lane_leave(struct prove_lane *lane, struct task *t, cuzk_status status)
 {
     struct lanes *const l = lane->lanes;
@@ -279,6 +285,7 @@ cuzk_status prove_lane_leave(struct prove_lane *lane, struct task *t, cuzk_statu
         return status;
     }
     status = end_copies(lane, t, status);
+    end_compute(lane, status);
     pthread_mutex_lock(&l->lock);
     if (lane->compute != NULL && status != CUZK_OK) renew(l, &l->compute[lane->compute_slot]);
     pthread_mutex_unlock(&l->lock);

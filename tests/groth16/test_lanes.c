@@ -327,6 +327,59 @@ static void a_cancelled_proof_leaves_the_line(void **state)
     lanes_destroy(line.lanes);
 }
 
+/* A backend whose waits for a stream look at the line, as others do meanwhile. */
+static struct looking {
+    struct backend backend;
+    const struct backend *real;
+    struct lanes *lanes; /* NULL: nobody looks */
+    struct stream *waited;
+    unsigned looks, closed_unwaited;
+} looking;
+
+static cuzk_status looking_sync(struct stream *s, struct task *t)
+{
+    struct lanes_report report;
+
+    if (looking.lanes != NULL) {
+        lanes_report(looking.lanes, &report); /* waits for ever under the line's lock */
+        looking.looks++;
+    }
+    looking.waited = s;
+    return looking.real->stream_sync(s, t);
+}
+
+static void looking_close(struct stream *s)
+{
+    looking.closed_unwaited += looking.lanes != NULL && looking.waited != s;
+    looking.real->stream_close(s);
+}
+
+/* The device is waited for, after a failure too, while the line is free for others. */
+static void a_failed_proof_does_not_hold_the_line(void **state)
+{
+    const struct lanes_options o = { .lanes = 2, .computing = 1, .memory_bytes = LINE_LIMIT };
+    struct line line = { 0 };
+    struct line_thread first = { &line, 0, LINE_LIMIT, 0, CUZK_OK, 0 };
+    struct prove_lane lane;
+    struct task t;
+
+    (void)state;
+    looking = (struct looking){ .backend = *m.proving.backend, .real = m.proving.backend };
+    looking.backend.stream_sync = looking_sync;
+    looking.backend.stream_close = looking_close;
+    task_init(&t);
+    proving_must(&t, lanes_create(&line.lanes, &t, &looking.backend, m.proving.device, &o), "lanes");
+    proving_must(&t, prove_lane_enter(&lane, &t, line.lanes, &looking.backend, m.proving.device, NULL), "entry");
+    proving_must(&t, prove_lane_lease(&lane, &t, take_bytes, &first), "memory");
+    proving_must(&t, prove_lane_turn(&lane, &t), "turn");
+    looking.lanes = line.lanes;
+    assert_int_equal(prove_lane_leave(&lane, &t, CUZK_INTERNAL), CUZK_INTERNAL);
+    looking.lanes = NULL;
+    assert_int_equal(looking.looks, 2); /* the copies, and what computes */
+    assert_int_equal(looking.closed_unwaited, 0);
+    lanes_destroy(line.lanes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +390,7 @@ int main(void)
         cmocka_unit_test(what_is_larger_than_all_is_refused_with_both_numbers),
         cmocka_unit_test(who_has_memory_computes_next),
         cmocka_unit_test(a_cancelled_proof_leaves_the_line),
+        cmocka_unit_test(a_failed_proof_does_not_hold_the_line),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
