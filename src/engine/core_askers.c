@@ -160,6 +160,10 @@ void core_key_loaded(struct engine_core *c, const struct event *e, uint64_t now_
         tell_key_list(c, &k->preloads, CUZK_OK, "", &answer);
         return;
     }
+    if (e->status == CUZK_CANCELLED) { /* the engine is closing: no job has failed for it */
+        key_store_load_failed(k, &c->budget, now_ns);
+        return;
+    }
     c->counters.key_load_failures++;
     key_store_load_failed(k, &c->budget, now_ns + (LOAD_BACK_OFF_NS << k->failures));
     core_note(c, LOG_ERROR, NULL, "key %s cannot be loaded: %s", k->circuit->name, e->error->text);

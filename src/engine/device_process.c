@@ -574,7 +574,7 @@ static void get_bytes(struct device_message *m, struct bytes *b)
 
 cuzk_status device_process_measure(struct device_process *p, struct task *t, struct circuit *c, size_t index)
 {
-    struct exchange x = { .channel = p->options.lane_count };
+    struct exchange x = { .channel = p->options.lane_count, .limit_ms = p->options.load_ms };
     struct device_message m;
     struct circuit got = *c;
 
@@ -603,7 +603,7 @@ cuzk_status device_process_measure(struct device_process *p, struct task *t, str
 cuzk_status device_process_load(struct device_process *p, struct task *t, const struct circuit *c,
                                 size_t index, uint64_t mark)
 {
-    struct exchange x = { .channel = p->options.lane_count };
+    struct exchange x = { .channel = p->options.lane_count, .limit_ms = p->options.load_ms };
     struct device_message m;
 
     if (enter(p, t, false, false) != CUZK_OK) return CUZK_OK; /* the first proof there loads it */
@@ -712,7 +712,7 @@ cuzk_status device_process_prove(struct device_process *p, struct task *t, struc
 
 cuzk_status device_process_test(struct device_process *p, struct task *t, unsigned channel)
 {
-    struct exchange x = { .channel = channel };
+    struct exchange x = { .channel = channel, .limit_ms = p->options.test_ms };
     struct device_message m;
     cuzk_status status = CUZK_OK;
     unsigned own = 0;
@@ -761,6 +761,8 @@ cuzk_status device_process_open(struct device_process **out, struct task *t,
 
     if (p == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a device's process");
     p->options = *o;
+    if (p->options.test_ms == 0) p->options.test_ms = DEVICE_TEST_MS;
+    if (p->options.load_ms == 0) p->options.load_ms = DEVICE_LOAD_MS;
     p->page = DEVICE_NO_BLOB;
     p->control = -1;
     for (unsigned i = 0; i < DEVICE_CHANNELS; i++) p->channel[i] = -1;

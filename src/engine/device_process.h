@@ -26,7 +26,10 @@ struct device_process_options {
     unsigned lane_count; /* channels 0 ... lane_count - 1; channel lane_count is for measuring and for keys */
     size_t circuit_count; /* indices of circuits are below it */
     uint64_t grace_ms; /* how long an answer may take once the task is cancelled; then the process is ended */
+    uint64_t test_ms, load_ms; /* how long a self-test may take, and to measure a circuit or load a key; 0: the two below */
 };
+#define DEVICE_TEST_MS 60000   /* it takes tens of milliseconds */
+#define DEVICE_LOAD_MS 1800000 /* hundreds of gigabytes from a slow disk */
 
 /** Starts it, and waits until the device is open there.
  * Errors  CUZK_DEVICE_UNAVAILABLE: it cannot be started, or ends before it is ready (the text says how); those of opening the device. */
@@ -41,7 +44,8 @@ uint64_t device_process_restarts(struct device_process *p);                     
 /** Fills what c->kind->measure fills, as measured there.  index: any below circuit_count. */
 cuzk_status device_process_measure(struct device_process *p, struct task *t, struct circuit *c,
                                    size_t index) MUST_CHECK;
-/** Loads the key there too, unless no process runs.  mark: what job_kind.key_mark says of the engine's own. */
+/** Loads the key there too, unless no process runs.  A process that takes longer than load_ms is ended, and the first proof loads the key.
+ * mark: what job_kind.key_mark says of the engine's own. */
 cuzk_status device_process_load(struct device_process *p, struct task *t, const struct circuit *c,
                                 size_t index, uint64_t mark) MUST_CHECK;
 void device_process_unload(struct device_process *p, size_t index); /* returns when its memory is free */
@@ -67,7 +71,7 @@ struct device_run {
 cuzk_status device_process_prove(struct device_process *p, struct task *t, struct part_output *out,
                                  struct device_run *run, const struct part_input *in, const void *carry,
                                  const struct bytes *granted) MUST_CHECK;
-/** lane_test there.  An end that may be another run's fault is tried again, and an end while it ran alone once: somebody may have killed it. */
+/** lane_test there, which may not take longer than test_ms.  An end that may be another run's fault is tried again, and an end while it ran alone once: somebody may have killed it. */
 cuzk_status device_process_test(struct device_process *p, struct task *t, unsigned channel) MUST_CHECK;
 
 #endif

@@ -64,6 +64,7 @@ void engine_act(void *context, const struct action *a)
         break;
     case ACT_TEST:
         lane_thread_test(&e->lanes[a->lane]);
+        if (e->core.halted) lane_thread_stop(&e->lanes[a->lane]);
         break;
     case ACT_GIVE:
         lane_thread_give(&e->lanes[a->lane]);
@@ -268,6 +269,14 @@ static int wait_ms(const struct engine *e)
     return ms < 1000000 ? (int)ms : 1000000;
 }
 
+/* Parts are the core's to stop. */
+static void stop_tests_and_loads(struct engine *e)
+{
+    for (uint32_t i = 0; i < e->core.lanes.count; i++)
+        if (e->core.lanes.lanes[i].state == LANE_TESTING) lane_thread_stop(&e->lanes[i]);
+    loader_stop(&e->loader);
+}
+
 /* Whether the engine has come to its end.  Stops what runs when the time to finish is over. */
 static bool closing_done(struct engine *e)
 {
@@ -277,6 +286,7 @@ static bool closing_done(struct engine *e)
     if (e->close_ns == 0) return false;
     if (!e->core.halted && (core_drained(&e->core) || now_ns >= e->close_ns)) {
         core_step(&e->core, &halt, now_ns);
+        stop_tests_and_loads(e);
         engine_flush(e);
         e->close_ns = now_ns;
     }

@@ -385,6 +385,25 @@ static void unload_keys(struct engine *e)
     }
 }
 
+/* Whether a thread is at work that would use what is freed; says so. */
+static bool still_at_work(const struct engine *e)
+{
+    for (uint32_t i = 0; i < e->core.lanes.count; i++) {
+        const struct lane *l = &e->core.lanes.lanes[i];
+        if (l->state != LANE_STUCK && l->state != LANE_BUSY && l->state != LANE_TESTING && !l->giving) continue;
+        log_line(NULL, LOG_ERROR, "lane %u does not stop: the engine is left as it is", i);
+        return true;
+    }
+    for (size_t i = 0; i < e->core.store.count; i++) {
+        const struct stored_key *k = &e->core.store.keys[i];
+        if (k->state != KEY_LOADING && k->state != KEY_EVICTING) continue;
+        log_line(NULL, LOG_ERROR, "key %s is still %s: the engine is left as it is", k->circuit->name,
+                 key_state_name(k->state));
+        return true;
+    }
+    return false;
+}
+
 void engine_close(struct engine *e, uint64_t timeout_ms)
 {
     if (e == NULL) return;
@@ -399,11 +418,7 @@ void engine_close(struct engine *e, uint64_t timeout_ms)
         mailbox_send(&e->mailbox, &e->close.link);
         pthread_join(e->thread, NULL);
     }
-    for (uint32_t i = 0; e->core.act != NULL && i < e->core.lanes.count; i++) {
-        if (e->core.lanes.lanes[i].state != LANE_STUCK && e->core.lanes.lanes[i].state != LANE_BUSY) continue;
-        log_line(NULL, LOG_ERROR, "lane %u does not stop: the engine is left as it is", i);
-        return; /* its thread uses what would be freed */
-    }
+    if (e->core.act != NULL && still_at_work(e)) return;
     for (uint32_t i = 0; e->lanes != NULL && i < e->lane_count; i++) lane_thread_join(&e->lanes[i]);
     loader_join(&e->loader);
     engine_flush(e);

@@ -153,6 +153,7 @@ static void test(struct lane_thread *l)
 
     task_init(&t);
     t.pool = l->pool;
+    t.cancel = &l->cancel;
     memset(e, 0, sizeof *e);
     e->kind = EVENT_LANE_TESTED;
     e->lane = l->index;
@@ -226,6 +227,7 @@ void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool
 void lane_thread_test(struct lane_thread *l)
 {
     l->kind = ORDER_TEST;
+    atomic_store(&l->cancel, false);
     mailbox_send(&l->orders, &l->order);
 }
 
@@ -264,6 +266,7 @@ static void load(const struct loader *l, struct key_order *o)
 
     task_init(&t);
     t.pool = l->pool;
+    t.cancel = &l->cancel;
     t.tag = c->name;
     e->kind = EVENT_KEY_LOADED;
     cuzk_status status = c->kind->load(&t, &e->loaded, &e->bytes, c);
@@ -314,6 +317,7 @@ cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engin
     l->pool = pool;
     l->device_count = device_count;
     l->processes = processes;
+    atomic_init(&l->cancel, false);
     l->of_key = calloc(key_count + 1, sizeof *l->of_key);
     if (l->of_key == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the loader's orders");
     cuzk_status status = mailbox_init(&l->orders, t);
@@ -337,6 +341,8 @@ void loader_order(struct loader *l, size_t index, enum order_kind kind, struct s
     o->key = key;
     mailbox_send(&l->orders, &o->link);
 }
+
+void loader_stop(struct loader *l) { atomic_store(&l->cancel, true); }
 
 void loader_join(struct loader *l)
 {

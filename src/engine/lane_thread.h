@@ -75,12 +75,14 @@ struct loader {
     size_t device_count;
     struct device_process *const *processes; /* of the devices; NULL: none has one */
     struct key_order *of_key; /* one a key */
+    atomic_bool cancel;
     struct key_order quit;
 };
 
 cuzk_status loader_start(struct loader *l, struct task *t, struct mailbox *engine, struct pool *pool,
                          size_t key_count, size_t device_count, struct device_process *const *processes) MUST_CHECK;
 void loader_order(struct loader *l, size_t index, enum order_kind kind, struct stored_key *key);
+void loader_stop(struct loader *l); /* what it loads, and all that it is told to load from here on, ends with CUZK_CANCELLED */
 void loader_join(struct loader *l);
 
 #endif

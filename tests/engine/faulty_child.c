@@ -1,9 +1,10 @@
-/* Processes of devices that do what they should not.  The program is linked so that groth16_prove and device_message_send are those below. */
+/* Processes of devices that do what they should not.  The program is linked so that groth16_prove, lane_test and device_message_send are those below. */
 #include "faulty_child.h"
 #include "base/rng.h"
 #include "engine/device_child.h"
 #include "engine/device_message.h"
 #include "engine/engine.h"
+#include "engine/lane_test.h"
 #include "groth16/prove.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -51,12 +52,23 @@ cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, cons
 
     if (is_child) {
         const unsigned long nth = atomic_fetch_add(&proofs, 1) + 1;
-        if ((wants("crash ", &number) && nth % number == 0) ||
+        if (wants("mute", &number) || (wants("crash ", &number) && nth % number == 0) ||
             (wants("poison ", &number) && (unsigned long)key->curve->id == number))
             write_to(nowhere);
         while (wants("loop ", &number) && nth % number == 0) sleep(1);
     }
     return __real_groth16_prove(t, out, key, plan, w, timings);
+}
+
+cuzk_status __real_lane_test(struct task *t, const struct place *place);
+cuzk_status __wrap_lane_test(struct task *t, const struct place *place);
+
+cuzk_status __wrap_lane_test(struct task *t, const struct place *place)
+{
+    unsigned long number;
+
+    while (is_child && wants("mute", &number)) sleep(1);
+    return __real_lane_test(t, place);
 }
 
 /* -- requests that cannot be sent ----------------------------------------------------------------------------------------- */

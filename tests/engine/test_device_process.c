@@ -363,6 +363,36 @@ static void stopped_or_stuck(void **state)
     engine_close(e, 1000);
 }
 
+static void told_of_key(void *context, const struct key_answer *answer)
+{
+    atomic_store((atomic_int *)context, (int)answer->status);
+}
+
+/* An engine comes to its end although the device answers nothing any more: to a self-test, and to the loader. */
+static void closed_while_it_does_not_answer(void **state)
+{
+    struct engine_options o = options();
+    atomic_int status = -1;
+    char id[JOB_ID_BYTES];
+    (void)state;
+
+    o.watchdog_ms = 1000;
+    faulty("mute");
+    struct engine *e = open_engine(&o);
+    submit(e, 0, false, id);
+    while (counters(e).quarantines == 0) pause_ms(5);
+    engine_close(e, 100);
+    assert_int_equal(child_of(getpid()), 0);
+    faulty(NULL);
+    e = open_engine(&o);
+    assert_int_equal(kill(child_of(getpid()), SIGSTOP), 0);
+    engine_preload(e, keys.key[0].name, told_of_key, &status);
+    pause_ms(100);
+    engine_close(e, 100);
+    assert_int_equal(child_of(getpid()), 0);
+    assert_int_not_equal(atomic_load(&status), -1);
+}
+
 static void cannot_start(void **state)
 {
     struct engine_options o = options();
@@ -500,6 +530,41 @@ static void liars(void **state)
     }
     faulty(NULL);
     assert_int_equal(child_of(getpid()), 0);
+}
+
+/* Nothing that is asked without a watchdog is waited for without a limit. */
+static void answers_have_a_limit(void **state)
+{
+    const struct device_process_options o = {
+        .backend = "cpu", .threads = 1, .lane_count = 2, .circuit_count = 1, .grace_ms = 100, .test_ms = 60, .load_ms = 60
+    };
+    struct circuit circuit = { .name = keys.key[0].name, .key_path = keys.key[0].key_path, .kind = &kind_circom };
+    struct device_process *p = NULL;
+    char text[16];
+    struct task t;
+    (void)state;
+
+    snprintf(text, sizeof text, "say %d", ANSWER_NEVER);
+    faulty(text);
+    task_init(&t);
+    assert_int_equal(device_process_open(&p, &t, &o), CUZK_OK);
+    assert_int_equal(device_process_test(p, &t, 0), CUZK_DEVICE_LOST); /* two processes, one try each */
+    assert_non_null(strstr(t.error.text, "killed by signal 9 (Killed), since it did not answer in time"));
+    assert_int_equal(device_process_restarts(p), 1);
+    task_init(&t);
+    assert_int_equal(device_process_measure(p, &t, &circuit, 0), CUZK_DEVICE_LOST);
+    assert_non_null(strstr(t.error.text, "since it did not answer in time"));
+    task_init(&t);
+    assert_int_equal(device_process_load(p, &t, &circuit, 0, 1), CUZK_OK); /* there is no process now */
+    assert_int_equal(device_process_restarts(p), 2);
+    device_process_close(p);
+    p = NULL;
+    assert_int_equal(device_process_open(&p, &t, &o), CUZK_OK);
+    const pid_t child = child_of(getpid());
+    assert_int_equal(device_process_load(p, &t, &circuit, 0, 1), CUZK_OK); /* it is ended; a proof will load the key */
+    assert_int_not_equal(kill(child, 0), 0);
+    device_process_close(p);
+    faulty(NULL);
 }
 
 /* A request that this side cannot send is this side's trouble: the process goes on, and no key is thought changed. */
@@ -688,10 +753,12 @@ int main(int argc, char **argv)
         cmocka_unit_test(crashes_inside),
         cmocka_unit_test(a_job_that_kills_fails_alone),
         cmocka_unit_test(stopped_or_stuck),
+        cmocka_unit_test(closed_while_it_does_not_answer),
         cmocka_unit_test(cannot_start),
         cmocka_unit_test(cannot_start_again),
         cmocka_unit_test(a_device_with_memory_of_its_own),
         cmocka_unit_test(liars),
+        cmocka_unit_test(answers_have_a_limit),
         cmocka_unit_test(a_request_cannot_be_sent),
         cmocka_unit_test(no_core_has_a_witness),
         cmocka_unit_test(the_engine_is_killed),
