@@ -1,5 +1,6 @@
 /* The client's side of the transport, on gRPC core's C surface. */
 #include "wire/rpc_client.h"
+#include "base/clock.h"
 #include "wire/listener.h"
 #include "wire/rpc.h"
 #include "wire/rpc_core.h"
@@ -17,11 +18,13 @@
 #define MESSAGE_MOST_BYTES (256 << 20)
 #define POLL_MS            100 /* how soon a cancel is seen */
 #define LENT_LEAST_BYTES   65536 /* of a field that is not copied */
-#define LENT_MS            1000  /* for what is lent to come back after an error */
+#define LENT_MS            1000  /* for what is lent to come back after an error, */
+#define LENT_ANSWERED_MS   10000 /* and after an answer: of a server that goes by the protocol a moment is enough */
 
 struct rpc_client {
     grpc_channel *channel;
     grpc_completion_queue *queue;
+    bool stuck;       /* a call is, which core does not end */
     atomic_uint lent; /* fields that gRPC core reads where they lie */
     char target[ADDRESS_BYTES + 16];
 };
@@ -58,13 +61,14 @@ void rpc_client_close(struct rpc_client *c)
 {
     if (!c) return;
     grpc_channel_destroy(c->channel);
+    if (c->stuck) return; /* core still has its address, and what it was lent: as long as the process */
     grpc_completion_queue_shutdown(c->queue);
     while (grpc_completion_queue_next(c->queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL).type !=
            GRPC_QUEUE_SHUTDOWN)
         continue;
     grpc_completion_queue_destroy(c->queue);
     rpc_core_fini();
-    if (atomic_load(&c->lent) == 0) free(c); /* else core still has its address */
+    free(c);
 }
 
 static cuzk_status status_of_code(int code)
@@ -91,15 +95,21 @@ static cuzk_status status_of_code(int code)
     }
 }
 
-/* Until the call's one batch is over; a cancelled call ends with RPC_CANCELLED. */
-static void wait_call(struct rpc_client *c, struct task *t, grpc_call *call)
+/* A call is two batches, told apart by their tags: what it sends may be stuck, behind a server that does not read, when it has its answer
+ * or has been cancelled. */
+static void *sending(grpc_call *call) { return (char *)call + 1; }
+static void *receiving(grpc_call *call) { return call; }
+
+/* Until the answer is there; a cancelled call ends with RPC_CANCELLED.  *sent: whether the other batch is over. */
+static void wait_answer(struct rpc_client *c, bool *sent, const struct task *t, grpc_call *call)
 {
     bool cancelled = false;
     for (;;) {
         const grpc_event e = grpc_completion_queue_next(
             c->queue, gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(POLL_MS, GPR_TIMESPAN)),
             NULL);
-        if (e.type == GRPC_OP_COMPLETE) return;
+        if (e.type == GRPC_OP_COMPLETE && e.tag == sending(call)) *sent = true;
+        if (e.type == GRPC_OP_COMPLETE && e.tag == receiving(call)) return;
         if (!cancelled && t->cancel && atomic_load(t->cancel)) {
             cancelled = true;
             grpc_call_cancel(call, NULL);
@@ -152,13 +162,23 @@ static grpc_byte_buffer *outgoing_of(struct rpc_client *c, const ProtobufCMessag
     return b;
 }
 
-/* Until nothing is lent any more: at once when the server has answered, or has closed the call.  One that neither reads nor ends is not
- * waited for. */
-static void take_back(struct rpc_client *c, bool answered)
+/* Until all is sent and nothing is lent: at once when the server has read the request, or has closed the call.  One that does neither is waited
+ * for a while; if it has answered, so that there is an answer to lose, longer, but not beyond a cancel.  Returns whether all is back. */
+static bool take_back(struct rpc_client *c, bool *sent, grpc_byte_buffer *message, const struct task *t, grpc_call *call,
+                      bool answered)
 {
-    for (int ms = 0; atomic_load(&c->lent) > 0 && (answered || ms < LENT_MS); ms++)
-        (void)grpc_completion_queue_next(
+    const uint64_t since_ns = clock_now_ns();
+    const double most_ms = answered ? LENT_ANSWERED_MS : LENT_MS;
+
+    while (clock_ms_since(since_ns) < most_ms && !(answered && t->cancel && atomic_load(t->cancel))) {
+        if (*sent && atomic_load(&c->lent) == 0) return true;
+        const grpc_event e = grpc_completion_queue_next(
             c->queue, gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(1, GPR_TIMESPAN)), NULL);
+        if (e.type != GRPC_OP_COMPLETE || e.tag != sending(call)) continue;
+        *sent = true;
+        grpc_byte_buffer_destroy(message); /* which has references of its own */
+    }
+    return false;
 }
 
 cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
@@ -198,10 +218,12 @@ cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answ
     cuzk_status status = CUZK_OK;
     *answer = NULL;
     *answer_bytes = 0;
-    if (grpc_call_start_batch(call, ops, ARRAY_COUNT(ops), call, NULL) != GRPC_CALL_OK) {
+    bool all_sent = grpc_call_start_batch(call, ops, 3, sending(call), NULL) != GRPC_CALL_OK;
+    if (all_sent || grpc_call_start_batch(call, ops + 3, ARRAY_COUNT(ops) - 3, receiving(call), NULL) != GRPC_CALL_OK) {
         status = FAIL(t, CUZK_INTERNAL, "gRPC core refuses the call");
+        grpc_call_cancel(call, NULL);
     } else {
-        wait_call(c, t, call);
+        wait_answer(c, &all_sent, t, call);
         if (status_code != GRPC_STATUS_OK) {
             status = FAIL(t, status_of_code((int)status_code), "%s: %s: %.*s", c->target,
                           rpc_code_name((int)status_code), (int)GRPC_SLICE_LENGTH(details),
@@ -214,11 +236,15 @@ cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answ
     }
     *code = (int)status_code;
     if (received) grpc_byte_buffer_destroy(received);
-    grpc_byte_buffer_destroy(sent);
     grpc_metadata_array_destroy(&initial);
     grpc_metadata_array_destroy(&trailing);
     rpc_drop_received(details);
+    if (all_sent) grpc_byte_buffer_destroy(sent);
+    const bool whole = take_back(c, &all_sent, sent, t, call, status == CUZK_OK);
     grpc_call_unref(call);
-    take_back(c, status_code == GRPC_STATUS_OK);
-    return status;
+    c->stuck |= !whole;
+    if (whole || status != CUZK_OK) return status;
+    free(*answer);
+    *answer = NULL;
+    return FAIL(t, CUZK_MALFORMED, "%s: it answered, and then did not read the request to its end", c->target);
 }

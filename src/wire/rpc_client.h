@@ -18,7 +18,8 @@ void rpc_client_close(struct rpc_client *c); /* NULL is legal */
  *          timeout_ms  0: none; t->cancel is honoured
  * Out     answer      from malloc
  *         code        of gRPC: RPC_OK, or what the error was made of
- * Errors  the status that stands for the server's code, with its text; CUZK_DEVICE_UNAVAILABLE also if nobody answers there;
+ * Errors  CUZK_MALFORMED: no answer of the method, or one that came before the request was read, which then was not for some seconds;
+ *         the status that stands for the server's code, with its text; CUZK_DEVICE_UNAVAILABLE also if nobody answers there;
  *         CUZK_DEADLINE, CUZK_CANCELLED */
 cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
                             int *code, const char *path, const ProtobufCMessage *request, uint64_t timeout_ms) MUST_CHECK;

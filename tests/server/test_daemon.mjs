@@ -1,9 +1,10 @@
 // cuzkd with its real engine, and the commands of cuzk that speak to it: configuration, proofs, durability, the end.
 //
 //   node test_daemon.mjs CUZKD CUZK CUZKD_FAULT [CASE...]     the first two in one folder, cuzk-client beside them
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { Daemon, assert, at, call, commands, env, makeCircuit, refused, run, sanitized, test, until } from './client.mjs'
+import net from 'node:net'
+import { Daemon, assert, at, call, commands, env, makeCircuit, refused, run, sanitized, sleep, test, until } from './client.mjs'
 
 const [cuzkd, cuzk, cuzkdFault] = process.argv.slice(2)
 const { tool, good } = commands(cuzk)
@@ -488,5 +489,53 @@ test('the log has one JSON object a line, and a line for each stage', async () =
 })
 
 test('the daemon has taken all this well', () => d.stop())
+
+// Not by the protocol: it answers once it has the first bytes, and reads no more; windows without an end, so that TCP alone is in the way.
+test('a server that answers early and stops reading does not hold the client', async () => {
+  const frame = (type, flags, stream, body = Buffer.alloc(0)) => {
+    const head = Buffer.alloc(9)
+    head.writeUIntBE(body.length, 0, 3)
+    head[3] = type
+    head[4] = flags
+    head.writeUInt32BE(stream, 5)
+    return Buffer.concat([head, body])
+  }
+  const field = (name, value) => Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)])
+  const server = net.createServer(s => {
+    let got = Buffer.alloc(0), preface = true, answered = false
+    s.on('error', () => {})
+    s.write(Buffer.concat([frame(4, 0, 0, Buffer.from('00047fffffff', 'hex')), frame(8, 0, 0, Buffer.from('7fff0000', 'hex'))]))
+    s.on('data', b => {
+      got = Buffer.concat([got, b])
+      if (preface && got.length >= 24) { got = got.subarray(24); preface = false }
+      while (!preface && !answered && got.length >= 9 && got.length >= 9 + got.readUIntBE(0, 3)) {
+        const type = got[3], flags = got[4], stream = got.readUInt32BE(5)
+        if (type === 4 && !(flags & 1)) s.write(frame(4, 1, 0))
+        if (type === 6 && !(flags & 1)) s.write(frame(6, 1, 0, got.subarray(9, 17)))
+        if (type === 0) {
+          answered = true
+          s.pause().write(Buffer.concat([
+            frame(1, 4, stream, Buffer.concat([Buffer.from([0x88]), field('content-type', 'application/grpc')])),
+            frame(0, 0, stream, Buffer.from('00000000060a0461626364', 'hex')), // SubmitProofResponse, job_id "abcd"
+            frame(1, 5, stream, field('grpc-status', '0'))]))
+        }
+        got = got.subarray(9 + got.readUIntBE(0, 3))
+      }
+    })
+  })
+  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+  fs.writeFileSync(at('large.wtns'), Buffer.alloc(60e6, 1))
+  const child = spawn(cuzk, ['submit', `127.0.0.1:${server.address().port}`, 'small', at('large.wtns')], { env })
+  let said = ''
+  child.stderr.on('data', b => (said += b))
+  const begun = Date.now()
+  const [code] = await Promise.race([new Promise(resolve => child.on('close', (...end) => resolve(end))), sleep(60000).then(() => ['hangs'])])
+  child.kill('SIGKILL')
+  server.close()
+  assert.notEqual(code, 0)
+  assert.notEqual(code, 'hangs')
+  assert.match(said, /answered, and then did not read the request to its end/)
+  assert.ok(Date.now() - begun > 5000, 'not without patience')
+})
 
 await run()
