@@ -306,25 +306,30 @@ static cuzk_status explain(struct proving *p, cuzk_status status)
     return own.error.status;
 }
 
-/* *fits: false where the device has no room for key and batch; then nothing has been proved. */
+/* *fits: false where the device has no room for key and batch; then out holds nothing that counts.  The plan says so at first; it knows
+ * neither other keys on the device nor the streams of lanes, so what they take is seen only when memory is asked for. */
 static cuzk_status prove_on_device(struct proving *p, uint8_t *out, bool *fits)
 {
     const struct batch_limits limits = { .partitions = p->c1->partitions < BATCH_MOST ? p->c1->partitions
                                                                                       : BATCH_MOST };
     struct porep_prover *prover = calloc(1, sizeof *prover);
     const uint64_t clock = clock_now_ns();
+    const struct error before = p->task->error;
     struct task plan;
 
     if (prover == NULL) return FAIL(p->task, CUZK_NO_MEMORY, "no memory for a batch");
     plan = *p->task;
     cuzk_status status =
         porep_prover_open(prover, &plan, p->key, p->context->backend, p->context->device, &limits);
-    *fits = status != CUZK_TOO_LARGE;
+    *fits = status != CUZK_TOO_LARGE && status != CUZK_NO_MEMORY;
     if (status != CUZK_OK && *fits) p->task->error = plan.error;
     if (status == CUZK_OK) {
         report(p, 0, "device", clock_ms_since(clock));
         status = prove_batches(p, prover, out);
-        if (status != CUZK_OK) {
+        if (status == CUZK_NO_MEMORY) {
+            *fits = false;
+            p->task->error = before;
+        } else if (status != CUZK_OK) {
             status = explain(p, status);
             task_fail_place(p->task, p->c1->path[0] != '\0' ? p->c1->path : NULL, ERROR_NO_OFFSET, NULL,
                             NULL);
