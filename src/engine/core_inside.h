@@ -58,6 +58,7 @@ void core_refuse_preload(struct engine_core *c, struct stored_key *k);
 
 /* -- schedule.c -- */
 void core_schedule(struct engine_core *c, uint64_t now_ns);
+void core_part_begun(struct engine_core *c, uint32_t lane, uint64_t now_ns);
 void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_ns);
 void core_lane_tested(struct engine_core *c, const struct event *e, uint64_t now_ns);
 void core_lane_gave(struct engine_core *c, uint32_t lane);

@@ -703,6 +703,7 @@ cuzk_status device_process_prove(struct device_process *p, struct task *t, struc
     run->loss = DEVICE_LOSS_NONE;
     run->key_changed = false;
     TRY(enter(p, t, run->alone, true));
+    if (run->begins != NULL) run->begins(run->context);
     cuzk_status status = make_input(&b, t, in, carry);
     if (status == CUZK_OK) status = prove_there(p, t, out, run, in, &b, carry != NULL, granted);
     leave(p, run->alone);

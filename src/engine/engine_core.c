@@ -168,6 +168,9 @@ void core_step(struct engine_core *c, const struct event *e, uint64_t now_ns)
     case EVENT_EVICT:
         core_evict(c, e->circuit, e->waiter);
         break;
+    case EVENT_PART_BEGUN:
+        core_part_begun(c, e->lane, now_ns);
+        break;
     case EVENT_PART_ENDED:
         core_part_ended(c, e, now_ns);
         break;

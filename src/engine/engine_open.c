@@ -254,6 +254,7 @@ static cuzk_status open_core(struct engine *e, struct task *t, const struct engi
         .strikes_most = o->lane_strikes_most,
         .keep_most_bytes = e->apart ? 0 : LANE_KEEP_MOST_BYTES,
         .device_count = (unsigned)e->device_count,
+        .take_turns = e->apart,
         .copies_inputs = e->apart,
     };
     options.payload_bytes = o->queue_most_bytes != 0 ? o->queue_most_bytes : total.of[BYTES_HEAP] / 4;

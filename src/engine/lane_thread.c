@@ -44,11 +44,23 @@ static cuzk_status block_take(struct lane_thread *l, struct task *t)
     return CUZK_OK;
 }
 
+static void begins(void *context)
+{
+    struct lane_thread *l = context;
+
+    memset(&l->begun.event, 0, sizeof l->begun.event);
+    l->begun.event.kind = EVENT_PART_BEGUN;
+    l->begun.event.lane = l->index;
+    mailbox_send(l->engine, &l->begun.link);
+}
+
 static cuzk_status prove_apart(struct lane_thread *l, struct task *t, const struct part_input *in, struct event *e)
 {
     struct device_run run = { .channel = l->channel,
                               .circuit_index = l->job->circuit_index,
                               .key_mark = in->circuit->kind->key_mark(in->key),
+                              .begins = begins,
+                              .context = l,
                               .alone = l->alone };
 
     const cuzk_status status = device_process_prove(l->process, t, &e->output, &run, in, l->carry, &l->granted);

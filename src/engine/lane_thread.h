@@ -44,7 +44,7 @@ struct lane_thread {
     struct bytes granted;
     uint64_t keeps; /* bytes that `block` is to have, for this run and until the next */
     bool alone; /* in the process */
-    struct envelope answer;
+    struct envelope begun, answer; /* begun, if at all, has been read when answer is */
     /* the thread's own */
     struct buffer block; /* wiped after each run */
     size_t used_bytes;   /* of it, by the run that has just ended */

@@ -192,12 +192,13 @@ static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsi
     l->synthesis = synthesis;
     l->detached = l->stopped_by_watchdog = false;
     l->start_ns = now_ns;
+    l->watch_ns = c->options.take_turns && !synthesis ? 0 : now_ns;
     l->stop_ns = 0;
     l->held = *need;
     l->held.of[BYTES_HEAP] += l->kept;
     l->keeps = keeps_after(c, l, j->circuit, synthesis);
     l->kept = 0;
-    if (c->options.watchdog_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
+    if (c->options.watchdog_ns != 0 && l->watch_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
     const struct action a = { .kind = ACT_RUN, .lane = lane, .job = j, .part = part, .synthesis = synthesis };
     c->act(c->act_context, &a);
 }
@@ -559,6 +560,14 @@ static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsi
     }
 }
 
+void core_part_begun(struct engine_core *c, uint32_t lane, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+
+    l->watch_ns = now_ns; /* given up meanwhile: of no consequence */
+    if (c->options.watchdog_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
+}
+
 void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[e->lane];
@@ -656,15 +665,15 @@ void core_watch_lanes(struct engine_core *c, uint64_t now_ns)
                 lane_give_up(c, i, now_ns);
             else
                 core_due(c, l->stop_ns + grace);
-        } else if (limit != 0) {
-            if (now_ns - l->start_ns >= limit) {
+        } else if (limit != 0 && l->watch_ns != 0) {
+            if (now_ns - l->watch_ns >= limit) {
                 l->stop_ns = now_ns;
                 l->stopped_by_watchdog = true;
                 c->counters.watchdog_stops++;
                 core_do_lane(c, ACT_STOP, i);
                 core_due(c, now_ns + grace);
             } else {
-                core_due(c, l->start_ns + limit);
+                core_due(c, l->watch_ns + limit);
             }
         }
     }

@@ -567,6 +567,70 @@ static void answers_have_a_limit(void **state)
     faulty(NULL);
 }
 
+static void note_begin(void *context) { atomic_store((atomic_bool *)context, true); }
+
+/* A lane's request in a process that never answers. */
+struct request {
+    struct device_process *process;
+    struct circuit *circuit;
+    unsigned channel;
+    bool alone;
+    atomic_bool begun, cancel;
+    cuzk_status status;
+};
+
+static void *request_main(void *context)
+{
+    struct request *r = context;
+    const struct part_input in = { .circuit = r->circuit, .part_count = 1, .payload = span_of("witness", 7) };
+    const struct bytes granted = { .of = { 0 } };
+    struct device_run run = { .channel = r->channel, .alone = r->alone, .begins = note_begin, .context = &r->begun };
+    struct part_output out = { .proof = NULL };
+    struct task t;
+
+    task_init(&t);
+    t.cancel = &r->cancel;
+    r->status = device_process_prove(r->process, &t, &out, &run, &in, NULL, &granted);
+    part_output_free(&out);
+    return NULL;
+}
+
+/* Who waits until another one has been there alone has not begun, and is told to stop all the same. */
+static void a_turn_is_waited_for(void **state)
+{
+    struct circuit circuit = { .name = keys.key[0].name, .key_path = keys.key[0].key_path, .kind = &kind_circom };
+    struct request alone = { .circuit = &circuit, .channel = 0, .alone = true },
+                   waits = { .circuit = &circuit, .channel = 1 };
+    pthread_t first, second;
+    char text[16];
+    (void)state;
+
+    snprintf(text, sizeof text, "say %d", ANSWER_NEVER);
+    faulty(text);
+    alone.process = waits.process = open_process(100);
+    assert_int_equal(pthread_create(&first, NULL, request_main, &alone), 0);
+    while (!atomic_load(&alone.begun)) pause_ms(1);
+    assert_int_equal(pthread_create(&second, NULL, request_main, &waits), 0);
+    pause_ms(150);
+    assert_false(atomic_load(&waits.begun));
+    atomic_store(&waits.cancel, true);
+    pthread_join(second, NULL);
+    assert_int_equal(waits.status, CUZK_CANCELLED);
+    assert_false(atomic_load(&waits.begun));
+    atomic_store(&waits.cancel, false);
+    assert_int_equal(pthread_create(&second, NULL, request_main, &waits), 0);
+    atomic_store(&alone.cancel, true);
+    pthread_join(first, NULL);
+    assert_int_equal(alone.status, CUZK_DEVICE_LOST);
+    while (!atomic_load(&waits.begun)) pause_ms(1); /* in the next process */
+    atomic_store(&waits.cancel, true);
+    pthread_join(second, NULL);
+    assert_int_equal(waits.status, CUZK_DEVICE_LOST);
+    assert_int_equal(device_process_restarts(waits.process), 1);
+    device_process_close(waits.process);
+    faulty(NULL);
+}
+
 /* A request that this side cannot send is this side's trouble: the process goes on, and no key is thought changed. */
 static void a_request_cannot_be_sent(void **state)
 {
@@ -759,6 +823,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_device_with_memory_of_its_own),
         cmocka_unit_test(liars),
         cmocka_unit_test(answers_have_a_limit),
+        cmocka_unit_test(a_turn_is_waited_for),
         cmocka_unit_test(a_request_cannot_be_sent),
         cmocka_unit_test(no_core_has_a_witness),
         cmocka_unit_test(the_engine_is_killed),

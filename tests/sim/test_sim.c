@@ -22,6 +22,7 @@ static void random_options(struct world_options *o, struct prng *p)
     o->payload_bytes = between(p, 1000, 30000);
     o->heap_bytes = o->payload_bytes + between(p, 30000, 500000);
     o->watchdog_ns = prng_below(p, 2) == 0 ? 0 : between(p, 30, 100) * SECOND;
+    o->take_turns = prng_below(p, 3) == 0;
     o->ageing_ns = prng_below(p, 4) == 0 ? 0 : between(p, 10, 600) * SECOND;
     o->group_window_ns = prng_below(p, 100) * SECOND;
     o->evict_idle_ns = prng_below(p, 2) * 300 * SECOND;

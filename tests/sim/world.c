@@ -185,8 +185,17 @@ static void run_part(struct world *w, const struct action *a)
         fake_proof(&e.output, content_of(a->job), a->part);
     }
     if (hangs) took_ns = 400 * SECOND + prng_below(&w->random, 1000 * SECOND);
+    const uint64_t run = w->lane_run[a->lane] = ++w->next_run;
+    w->lane_began_ns[a->lane] = w->now_ns;
+    if (w->o.take_turns && !a->synthesis) {
+        const struct event begun = { .kind = EVENT_PART_BEGUN, .lane = a->lane };
+        const uint64_t waits_ns = 1 + prng_below(&w->random, 300 * SECOND);
+        w->lane_began_ns[a->lane] = 0;
+        took_ns += waits_ns;
+        happen(w, waits_ns, &begun)->run = run;
+    }
     struct happening *h = happen(w, took_ns, &e);
-    h->run = w->lane_run[a->lane] = ++w->next_run;
+    h->run = run;
     h->ignores_stop = hangs && prng_below(&w->random, 2) == 0;
 }
 
@@ -280,6 +289,9 @@ static void on_act(void *context, const struct action *a)
         run_part(w, a);
         break;
     case ACT_STOP:
+        check(!w->core.lanes.lanes[a->lane].stopped_by_watchdog ||
+                  (w->lane_began_ns[a->lane] != 0 && w->now_ns - w->lane_began_ns[a->lane] >= w->o.watchdog_ns),
+              "a part is stopped before it has had its time");
         stop_lane(w, a->lane);
         break;
     case ACT_TEST:
@@ -407,6 +419,8 @@ static void flush(struct world *w)
 static void step(struct world *w, const struct event *e)
 {
     w->steps++;
+    if (e->kind == EVENT_PART_BEGUN) w->lane_began_ns[e->lane] = w->now_ns;
+    if (e->kind == EVENT_PART_ENDED) w->lane_run[e->lane] = 0;
     if (e->kind == EVENT_LANE_GAVE) w->lane_block[e->lane] = 0;
     core_step(&w->core, e, w->now_ns);
     core_audit(&w->core);
@@ -447,6 +461,7 @@ bool world_run(struct world *w, uint64_t until_ns)
         }
         struct happening h = w->pending[first];
         w->pending[first] = w->pending[--w->pending_count];
+        if (h.event.kind == EVENT_PART_BEGUN && h.run != w->lane_run[h.event.lane]) continue; /* stopped while it waited */
         w->now_ns = h.at_ns;
         step_and_flush(w, &h.event);
     }
@@ -540,6 +555,7 @@ static void core_open(struct world *w)
         .cancel_when_alone = false,
         .strikes_most = 3,
         .keep_most_bytes = w->o.keep_most_bytes,
+        .take_turns = w->o.take_turns,
     };
     struct bytes total = { { 0 } }, fixed = { { 0 } };
     struct task t;

@@ -47,6 +47,7 @@ struct happening {
 struct world_options {
     unsigned lanes, circuits, queue_most;
     uint64_t keep_most_bytes; /* of a lane's block */
+    bool take_turns;
     uint64_t payload_bytes, heap_bytes, watchdog_ns, ageing_ns, group_window_ns, evict_idle_ns, keep_ns;
     unsigned fault_in; /* one run in so many fails; 0: none */
     unsigned wrong_in, hang_in, load_fault_in, disk_fault_in, input_loss_in, test_fault_in, lose_in, key_lost_in;
@@ -67,7 +68,7 @@ struct world {
     bool check_urgent;
     struct happening *pending;
     size_t pending_count, pending_capacity;
-    uint64_t lane_run[16];
+    uint64_t lane_run[16], lane_began_ns[16]; /* 0: it waits */
     uint64_t lane_block[16]; /* bytes that the fake lane has, between runs too */
     uint64_t reuses, gives;  /* runs in a block that was there; blocks given back */
     struct job *record[WORLD_JOBS * 2], *destroy[WORLD_JOBS * 2];
