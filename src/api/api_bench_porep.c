@@ -88,7 +88,8 @@ static struct batch_limits limits_of(const cuzk_porep_bench_options *o, unsigned
                                     .sweep = o->sweep,
                                     .lanes = o->lanes,
                                     .memory_bytes = o->memory_bytes,
-                                    .check_rows = o->check_rows != 0 };
+                                    .check_rows = o->check_rows != 0,
+                                    .sends = true };
 
     return l;
 }
@@ -448,7 +449,7 @@ cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *cont
         own.sweep = plan.sweep;
         own.slots = plan.slots;
         own.lanes = o.lanes;
-        own.key_bytes = split->key_bytes + split->bytes;
+        own.key_bytes = key_split_device_bytes(split, &plan.keep);
         own.kept_bytes = plan.kept_bytes;
         own.vector_bytes = plan.vector_bytes;
         own.front_bytes = plan.front_bytes;

@@ -18,7 +18,12 @@ struct device;
 struct stream;
 struct image_program; /* r1cs/image_program.h */
 
-enum mem_kind { MEM_HEAP, MEM_PINNED, MEM_DEVICE };
+enum mem_kind {
+    MEM_HEAP,
+    MEM_PINNED, /* of device_options.pinned_bytes */
+    MEM_DEVICE,
+    MEM_LOCKED, /* pinned for this buffer alone, whatever its size: a key that is sent over and over.  To take and to give one stalls the device */
+};
 
 struct buffer {
     struct device *device;

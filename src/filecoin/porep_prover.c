@@ -9,7 +9,7 @@ static cuzk_status load(struct porep_prover *p, struct task *t)
     struct stream *stream;
 
     TRY(be->stream_open(&stream, t, p->split->device));
-    const cuzk_status status = key_split_load(p->split, t, stream);
+    const cuzk_status status = key_split_load(p->split, t, stream, &p->plan.keep);
     be->stream_close(stream);
     return status;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PICKED_AT_ONCE ((uint64_t)1 << 16) /* points: 12 MB of heap at most */
+
 /* -- which variables are numbers --------------------------------------------------------------------------------------- */
 
 /* A variable that is no bit, and its place among the witness's values: inputs, then numbers. */
@@ -191,7 +193,7 @@ cuzk_status key_split_check(const struct key_split *k, struct task *t, const uin
 /* -- the device -------------------------------------------------------------------------------------------------------- */
 
 struct layout {
-    size_t points[QUERY_COUNT], numbers[QUERY_COUNT], index, programs, bytes;
+    size_t points[QUERY_COUNT], numbers[QUERY_COUNT], kept[QUERY_COUNT], index, programs, bytes;
 };
 
 static size_t place(size_t *at, size_t bytes)
@@ -202,35 +204,150 @@ static size_t place(size_t *at, size_t bytes)
     return here;
 }
 
-static void layout_of(struct layout *l, const struct key_split *k)
+static size_t point_bytes(const struct key_split *k, enum groth16_query q)
+{
+    return k->key->curve->group[k->rows[q].group]->aff_bytes;
+}
+
+/* Points on the device that this holds itself, the skipped ones included. */
+static uint64_t kept_points(const struct key_split *k, const struct key_keep *keep, enum groth16_query q)
+{
+    return keep->streams ? k->row[q].skip + keep->count[q] : 0;
+}
+
+static uint64_t host_points(const struct key_split *k, const struct key_keep *keep, enum groth16_query q)
+{
+    return keep->streams ? k->row[q].count - keep->count[q] : 0;
+}
+
+static void layout_of(struct layout *l, const struct key_split *k, const struct key_keep *keep)
 {
     uint64_t most = 0;
 
     memset(l, 0, sizeof *l);
-    for (enum groth16_query q = 0; q < QUERY_H; q++) {
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
         const struct split_row *row = &k->row[q];
-        l->points[q] = place(&l->bytes, row->wide_count * k->key->curve->group[k->rows[q].group]->aff_bytes);
+        l->points[q] = place(&l->bytes, row->wide_count * point_bytes(k, q));
         l->numbers[q] = place(&l->bytes, row->wide_count * sizeof *row->value);
+        l->kept[q] = place(&l->bytes, kept_points(k, keep, q) * point_bytes(k, q));
         if (row->wide_count > most) most = row->wide_count;
     }
     l->index = place(&l->bytes, most * sizeof(uint32_t));
     l->programs = place(&l->bytes, k->assign.program_bytes);
 }
 
-static cuzk_status load_row(struct key_split *k, struct task *t, struct stream *stream,
-                            const struct layout *l, enum groth16_query q)
+static struct key_residence residence_of(const struct key_split *k, const struct key_keep *keep)
+{
+    struct key_residence r = k->residence;
+
+    r.points = !keep->streams;
+    return r;
+}
+
+uint64_t key_split_device_bytes(const struct key_split *k, const struct key_keep *keep)
+{
+    const struct key_residence residence = residence_of(k, keep);
+    struct layout l;
+
+    layout_of(&l, k, keep);
+    return key_device_bytes(k->key, k->backend, &residence) + arena_round(l.bytes);
+}
+
+uint64_t key_split_host_bytes(const struct key_split *k, const struct key_keep *keep)
+{
+    uint64_t bytes = 0;
+
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) bytes += host_points(k, keep, q) * point_bytes(k, q);
+    return bytes;
+}
+
+/* Points [first, first + count) of a query into host memory. */
+static cuzk_status read_points(const struct key_split *k, struct task *t, uint8_t *to, enum groth16_query q,
+                               uint64_t first, uint64_t count)
+{
+    const size_t each = point_bytes(k, q);
+
+    if (count == 0) return CUZK_OK;
+    if (k->key->encoded[q]) return groth16_key_points(t, k->key, q, first, count, to);
+    memcpy(to, k->key->point[q].data + first * each, count * each);
+    return CUZK_OK;
+}
+
+static cuzk_status load_host(struct key_split *k, struct task *t)
+{
+    uint8_t *at;
+
+    TRY(k->backend->buffer_take(&k->host, t, k->device, MEM_LOCKED, key_split_host_bytes(k, &k->keep), 0));
+    at = k->host.data;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
+        const uint64_t count = host_points(k, &k->keep, q);
+        TRY(task_poll(t));
+        task_progress(t, "points that are sent", (uint64_t)q, QUERY_COUNT);
+        TRY(read_points(k, t, at, q, kept_points(k, &k->keep, q), count));
+        k->row[q].host = at;
+        at += count * point_bytes(k, q);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status load_kept(struct key_split *k, struct task *t, struct stream *stream,
+                             const struct layout *l, enum groth16_query q)
 {
     struct split_row *row = &k->row[q];
-    const struct msm_row *whole = &k->rows[q];
-    const size_t each = k->key->curve->group[whole->group]->aff_bytes;
-    struct buffer index = buffer_piece(&k->block, l->index, row->wide_count * sizeof *row->index);
+    const uint64_t count = kept_points(k, &k->keep, q);
 
-    row->points = buffer_piece(&k->block, l->points[q], row->wide_count * each);
+    if (!k->keep.streams) {
+        row->kept = k->resident->points[q];
+        row->kept_count = row->count;
+        return CUZK_OK;
+    }
+    row->kept = buffer_piece(&k->block, l->kept[q], count * point_bytes(k, q));
+    row->kept_count = k->keep.count[q];
+    if (count == 0) return CUZK_OK;
+    return key_device_send_points(t, k->key, k->backend, stream, &row->kept, q, 0, count);
+}
+
+/* The points of numbers [begin, wide_count) from host memory. */
+static cuzk_status pick_from_host(struct key_split *k, struct task *t, struct stream *stream,
+                                  enum groth16_query q, uint64_t begin)
+{
+    struct split_row *row = &k->row[q];
+    const size_t each = point_bytes(k, q);
+    const uint64_t first = kept_points(k, &k->keep, q), left = row->wide_count - begin,
+                   slice = left < PICKED_AT_ONCE ? left : PICKED_AT_ONCE;
+    uint8_t *const picked = malloc(slice * each + 1);
+    cuzk_status status = CUZK_OK;
+
+    if (picked == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for points of query %s", k->rows[q].name);
+    for (uint64_t done = begin; done < row->wide_count; done += slice) {
+        const uint64_t here = row->wide_count - done < slice ? row->wide_count - done : slice;
+        for (uint64_t i = 0; i < here; i++)
+            memcpy(picked + i * each, row->host + (row->index[done + i] - first) * each, each);
+        TRY_GOTO(out, k->backend->upload(stream, t, &row->points, done * each, picked,
+                                         here * each)); /* has read it on return */
+    }
+out:
+    free(picked);
+    return status;
+}
+
+static cuzk_status load_wide(struct key_split *k, struct task *t, struct stream *stream,
+                             const struct layout *l, enum groth16_query q)
+{
+    struct split_row *row = &k->row[q];
+    struct buffer index = buffer_piece(&k->block, l->index, row->wide_count * sizeof *row->index);
+    const uint64_t on_device = row->skip + row->kept_count;
+    uint64_t here = 0; /* of the points, those that are on the device */
+
+    row->points = buffer_piece(&k->block, l->points[q], row->wide_count * point_bytes(k, q));
     row->numbers = buffer_piece(&k->block, l->numbers[q], row->wide_count * sizeof *row->value);
     TRY(k->backend->upload(stream, t, &index, 0, row->index, index.bytes));
     TRY(k->backend->upload(stream, t, &row->numbers, 0, row->value, row->numbers.bytes));
-    return k->backend->gather_points(stream, t, k->key->curve, whole->group, &row->points,
-                                     &k->resident->points[q], 0, whole->count, &index, row->wide_count);
+    while (here < row->wide_count && row->index[here] < on_device) here++;
+    if (here != 0)
+        TRY(k->backend->gather_points(stream, t, k->key->curve, k->rows[q].group, &row->points, &row->kept, 0,
+                                      on_device, &index, here));
+    return here < row->wide_count ? pick_from_host(k, t, stream, q, here) : CUZK_OK;
 }
 
 static void free_lists(struct key_split *k)
@@ -242,23 +359,31 @@ static void free_lists(struct key_split *k)
     }
 }
 
-cuzk_status key_split_load(struct key_split *k, struct task *t, struct stream *stream)
+cuzk_status key_split_load(struct key_split *k, struct task *t, struct stream *stream,
+                           const struct key_keep *keep)
 {
     struct layout l;
     cuzk_status status;
 
-    layout_of(&l, k);
+    k->keep = *keep;
+    k->residence = residence_of(k, keep);
+    layout_of(&l, k, keep);
     TRY(key_device_take(&k->resident, t, k->key, k->backend, k->device, stream, &k->residence));
     TRY_GOTO(out, k->backend->buffer_take(&k->block, t, k->device, MEM_DEVICE, l.bytes, 0));
     k->programs = buffer_piece(&k->block, l.programs, k->assign.program_bytes);
     TRY_GOTO(out, k->backend->image_program_upload(stream, t, &k->programs, &k->program));
-    for (enum groth16_query q = 0; q < QUERY_H; q++) TRY_GOTO(out, load_row(k, t, stream, &l, q));
+    if (keep->streams) TRY_GOTO(out, load_host(k, t));
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
+        TRY_GOTO(out, load_kept(k, t, stream, &l, q));
+        if (q != QUERY_H) TRY_GOTO(out, load_wide(k, t, stream, &l, q));
+    }
     TRY_GOTO(out, k->backend->stream_sync(stream, t));
     free_lists(k);
 out:
     if (status == CUZK_OK) return CUZK_OK;
     backend_settle(k->backend, stream);
     k->backend->buffer_give(&k->block);
+    k->backend->buffer_give(&k->host);
     k->resident = NULL;
     return status;
 }
@@ -268,19 +393,14 @@ out:
 static cuzk_status fill(struct key_split *k, struct task *t)
 {
     const struct circuit_image *m = k->key->constraints->image;
-    struct layout l;
 
     msm_set_rows(k->rows, k->key);
-    k->residence.points = true;
+    k->row[QUERY_H].count = k->rows[QUERY_H].count;
     TRY(k->backend->image_eval_plan(&k->residence.image, t, k->device, m, k->key->domain.size));
     TRY(image_program_create(&k->program, t, m));
     TRY(k->backend->image_assign_plan(&k->assign, t, k->device, &k->program));
     TRY(list_widths(k, t));
-    TRY(split_rows(k, t));
-    layout_of(&l, k);
-    k->bytes = l.bytes;
-    k->key_bytes = key_device_bytes(k->key, k->backend, &k->residence);
-    return CUZK_OK;
+    return split_rows(k, t);
 }
 
 cuzk_status key_split_create(struct key_split **out, struct task *t, const struct groth16_key *key,
@@ -311,6 +431,7 @@ void key_split_destroy(struct key_split *k)
     if (k == NULL) return;
     free_lists(k);
     k->backend->buffer_give(&k->block);
+    k->backend->buffer_give(&k->host);
     image_program_fini(&k->program);
     free(k->widths);
     free(k);

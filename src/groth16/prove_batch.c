@@ -10,9 +10,17 @@
 
 enum { IN_FLIGHT = 15 /* results of a stream between two syncs: the CUDA backend has places for 16 */ };
 
+/* Sums of a piece on their way, and what they are added to when they have come. */
+struct landing {
+    struct g_jac sum[BATCH_MOST], *total;
+    unsigned count;
+    enum group_id group;
+};
+
 struct batch {
     struct batch_plan plan;
-    struct stream *front, *back;
+    struct stream *front, *back, *copies; /* copies: where points are sent */
+    struct key_feed feed;
     struct buffer block, statements; /* while a batch is under way */
     struct batch_item *items;
     unsigned item_count, count;   /* partitions that were given; whose statements are right */
@@ -23,8 +31,8 @@ struct batch {
     uint64_t
         bad[BATCH_MOST]
            [2]; /* the first row that does not hold, and nothing: operands start on multiples of 16 bytes */
-    struct g_jac h[BATCH_MOST], ones[QUERY_H][BATCH_MOST], wide[QUERY_H][BATCH_MOST],
-        sums[BATCH_MOST][QUERY_COUNT];
+    struct landing landing[IN_FLIGHT];
+    struct g_jac total[QUERY_COUNT][BATCH_MOST], sums[BATCH_MOST][QUERY_COUNT];
 };
 
 static const struct backend *backend_of(const struct batch *b) { return b->plan.split->backend; }
@@ -132,64 +140,129 @@ static cuzk_status enqueue_front(struct batch *b, struct task *t, unsigned i)
 
 /* -- the back: sums ---------------------------------------------------------------------------------------------------- */
 
-/* Room for one more result. */
-static cuzk_status fly(struct batch *b, struct task *t)
+/* What has come is added up.  Nothing may be in flight on back. */
+static void land(struct batch *b)
+{
+    for (unsigned i = 0; i < b->flying; i++) {
+        const struct landing *l = &b->landing[i];
+        const struct group *group = b->plan.split->key->curve->group[l->group];
+        for (unsigned k = 0; k < l->count; k++) group->jac_add(&l->total[k], &l->total[k], &l->sum[k]);
+    }
+    b->flying = 0;
+}
+
+/* Room for sums of a query, of `count` partitions from first on. */
+static cuzk_status fly(struct batch *b, struct task *t, struct g_jac **out, enum groth16_query q,
+                       unsigned first, unsigned count)
 {
     if (b->flying == IN_FLIGHT) {
         TRY(backend_of(b)->stream_sync(b->back, t));
-        b->flying = 0;
+        land(b);
     }
-    b->flying++;
+    struct landing *l = &b->landing[b->flying++];
+    l->total = &b->total[q][first];
+    l->count = count;
+    l->group = b->plan.split->rows[q].group;
+    for (unsigned k = 0; k < count; k++) b->plan.split->key->curve->group[l->group]->jac_set_inf(&l->sum[k]);
+    *out = l->sum;
     return CUZK_OK;
+}
+
+/* The next piece that is not on the device is on its way while this one is summed. */
+static cuzk_status send_ahead(struct batch *b, struct task *t, const struct batch_at *at)
+{
+    struct batch_at next = *at;
+
+    if (!b->plan.keep.streams) return CUZK_OK;
+    while (batch_next(&b->plan, b->item_count, &next)) {
+        const struct key_piece piece = batch_piece(&b->plan, &next);
+        if (!piece.kept) return key_feed_ahead(&b->feed, t, &piece);
+    }
+    return CUZK_OK;
+}
+
+static const struct msm_plan *plan_of_h(const struct batch *b, const struct key_piece *piece)
+{
+    return piece->kept                              ? &b->plan.h_kept
+           : piece->count == b->plan.piece[QUERY_H] ? &b->plan.h
+                                                    : &b->plan.h_last;
+}
+
+static cuzk_status sum_h_piece(struct batch *b, struct task *t, const struct batch_at *at)
+{
+    const struct key_piece piece = batch_piece(&b->plan, at);
+    struct buffer scalars = vector_a(b, at->partition), workspace = back_workspace(b), points;
+    struct g_jac *sum;
+    size_t offset;
+
+    TRY(fly(b, t, &sum, QUERY_H, at->partition, 1));
+    TRY(key_feed_use(&b->feed, t, b->back, &piece, &points, &offset));
+    TRY(backend_of(b)->msm(b->back, t, plan_of_h(b, &piece), sum, &points, offset, &scalars, 32 * piece.first,
+                           NULL, &workspace));
+    return send_ahead(b, t, at);
 }
 
 static cuzk_status sum_h(struct batch *b, struct task *t, unsigned i)
 {
-    const struct key_split *k = b->plan.split;
     struct batch_span *const span = stage_span(b, i, BATCH_SUM_H);
-    struct buffer scalars = vector_a(b, i), workspace = back_workspace(b);
+    struct batch_at at = { i, QUERY_H, 0 };
 
-    TRY(fly(b, t));
     TRY(mark(b, t, b->back, span, false));
-    TRY(k->backend->msm(b->back, t, &b->plan.h, &b->h[i], &k->resident->points[QUERY_H], 0, &scalars, 0, NULL,
-                        &workspace));
+    for (; at.index < batch_piece_count(&b->plan, QUERY_H); at.index++) TRY(sum_h_piece(b, t, &at));
     return mark(b, t, b->back, span, true);
 }
 
-/* The bits of a query's variables, of `count` partitions from first on.  Out: where they lie, and how far from each other. */
-static cuzk_status gather_bits(struct batch *b, struct task *t, enum groth16_query q, unsigned first,
-                               unsigned count, struct buffer *bitmaps, size_t *stride)
+/* Whether a query's bitmaps are there from the one before it: B2 is of the same variables as B1, and in one piece both have all of them. */
+static bool has_bitmaps(const struct batch *b, enum groth16_query q)
 {
-    const struct key_split *k = b->plan.split;
-    const size_t each = bitmap_bytes(k->row[q].count);
-    const uint32_t inputs = image_circuit(k->program.image)->input_count;
-
-    *bitmaps = buffer_piece(&b->block, first * b->plan.bits_stride, count * b->plan.bits_stride);
-    *stride = b->plan.bits_stride;
-    if (k->rows[q].gather == NULL) return CUZK_OK;
-    const struct buffer bits = *bitmaps;
-    *bitmaps = buffer_piece(&b->block, b->plan.back_at, count * each);
-    *stride = each;
-    if (q == QUERY_B2) return CUZK_OK; /* of the same variables as B1, which came before */
-    return k->backend->gather_bits(b->back, t, bitmaps, &bits, 0, b->plan.bits_stride, count,
-                                   &k->resident->gather[q], k->row[q].count, inputs);
+    return q == QUERY_B2 && batch_piece_count(&b->plan, QUERY_B1) == 1 &&
+           batch_piece_count(&b->plan, QUERY_B2) == 1;
 }
 
-static cuzk_status sweep_bits(struct batch *b, struct task *t, enum groth16_query q, unsigned first,
-                              unsigned count)
+/* The bits of a piece's variables, of `count` partitions from first on.  Out: where they lie, and how far from each other. */
+static cuzk_status gather_bits(struct batch *b, struct task *t, const struct key_piece *piece, unsigned first,
+                               unsigned count, struct buffer *bitmaps, size_t *offset, size_t *stride)
 {
     const struct key_split *k = b->plan.split;
-    const enum group_id g = k->rows[q].group;
-    struct buffer workspace = back_workspace(b), bitmaps;
-    struct bit_sum_plan plan;
-    size_t stride;
+    const enum groth16_query q = piece->query;
+    const size_t each = bitmap_bytes(piece->count);
+    const uint32_t inputs = image_circuit(k->program.image)->input_count;
 
-    TRY(gather_bits(b, t, q, first, count, &bitmaps, &stride));
-    TRY(k->backend->bit_sum_plan(&plan, t, k->device, k->key->curve, g, k->row[q].count, count));
+    *bitmaps = b->block;
+    *offset = first * b->plan.bits_stride + piece->first / 8;
+    *stride = b->plan.bits_stride;
+    if (k->rows[q].gather == NULL) return CUZK_OK;
+    const struct buffer bits =
+                            buffer_piece(&b->block, first * b->plan.bits_stride, count * b->plan.bits_stride),
+                        list = buffer_piece(&k->resident->gather[q], piece->first * sizeof(uint32_t),
+                                            piece->count * sizeof(uint32_t));
+    *bitmaps = buffer_piece(&b->block, b->plan.back_at, count * each);
+    *offset = 0;
+    *stride = each;
+    if (has_bitmaps(b, q)) return CUZK_OK;
+    return k->backend->gather_bits(b->back, t, bitmaps, &bits, 0, b->plan.bits_stride, count, &list,
+                                   piece->count, inputs);
+}
+
+/* A piece of a query's sweep: at->partition is the last of those that it serves. */
+static cuzk_status sweep_piece(struct batch *b, struct task *t, const struct batch_at *at)
+{
+    const struct key_split *k = b->plan.split;
+    const struct key_piece piece = batch_piece(&b->plan, at);
+    const unsigned first = b->swept, count = at->partition + 1 - first;
+    const enum group_id g = k->rows[at->query].group;
+    struct buffer workspace = back_workspace(b), bitmaps, points;
+    size_t stride, bits_offset, offset;
+    struct bit_sum_plan plan;
+    struct g_jac *sums;
+
+    TRY(fly(b, t, &sums, at->query, first, count));
+    TRY(gather_bits(b, t, &piece, first, count, &bitmaps, &bits_offset, &stride));
+    TRY(k->backend->bit_sum_plan(&plan, t, k->device, k->key->curve, g, piece.count, count));
     plan.bitmap_bytes = stride;
-    TRY(fly(b, t));
-    return k->backend->bit_sum(b->back, t, &plan, &b->ones[q][first], &k->resident->points[q],
-                               k->row[q].skip * k->key->curve->group[g]->aff_bytes, &bitmaps, 0, &workspace);
+    TRY(key_feed_use(&b->feed, t, b->back, &piece, &points, &offset));
+    TRY(k->backend->bit_sum(b->back, t, &plan, sums, &points, offset, &bitmaps, bits_offset, &workspace));
+    return send_ahead(b, t, at);
 }
 
 static cuzk_status sum_numbers(struct batch *b, struct task *t, enum groth16_query q, unsigned i)
@@ -198,9 +271,10 @@ static cuzk_status sum_numbers(struct batch *b, struct task *t, enum groth16_que
     const struct buffer values =
         buffer_piece(&b->block, b->plan.values_at + i * b->plan.values_stride, b->plan.values_stride);
     struct buffer workspace = back_workspace(b);
+    struct g_jac *sum;
 
-    TRY(fly(b, t));
-    return k->backend->msm(b->back, t, &b->plan.wide[q], &b->wide[q][i], &k->row[q].points, 0, &values, 0,
+    TRY(fly(b, t, &sum, q, i, 1));
+    return k->backend->msm(b->back, t, &b->plan.wide[q], sum, &k->row[q].points, 0, &values, 0,
                            &k->row[q].numbers, &workspace);
 }
 
@@ -212,9 +286,10 @@ static cuzk_status sweep(struct batch *b, struct task *t, unsigned end)
 
     for (enum groth16_query q = 0; q < QUERY_H; q++) {
         struct batch_span *const span = spans != NULL ? &spans[q] : NULL;
+        struct batch_at at = { end - 1, q, 0 };
         TRY(task_poll(t));
         TRY(mark(b, t, b->back, span, false));
-        TRY(sweep_bits(b, t, q, first, end - first));
+        for (; at.index < batch_piece_count(&b->plan, q); at.index++) TRY(sweep_piece(b, t, &at));
         for (unsigned i = first; i < end; i++) TRY(sum_numbers(b, t, q, i));
         TRY(mark(b, t, b->back, span, true));
     }
@@ -328,6 +403,7 @@ cuzk_status prove_batch_open(struct batch **out, struct task *t, const struct ba
     b->plan = *plan;
     TRY_GOTO(out, backend_of(b)->stream_open(&b->front, t, plan->split->device));
     TRY_GOTO(out, backend_of(b)->stream_open(&b->back, t, plan->split->device));
+    if (plan->keep.streams) TRY_GOTO(out, backend_of(b)->copies_open(&b->copies, t, plan->split->device));
     *out = b;
 out:
     if (status != CUZK_OK) prove_batch_close(b);
@@ -342,11 +418,11 @@ static void finish(struct batch *b)
     if (!b->begun) return;
     backend_settle(be, b->front);
     backend_settle(be, b->back);
+    if (b->copies != NULL) backend_settle(be, b->copies);
     be->buffer_give(&b->block);
     be->buffer_give(&b->statements);
-    wipe(b->h, sizeof b->h);
-    wipe(b->ones, sizeof b->ones);
-    wipe(b->wide, sizeof b->wide);
+    wipe(b->landing, sizeof b->landing);
+    wipe(b->total, sizeof b->total);
     wipe(b->sums, sizeof b->sums);
     b->items = NULL;
     b->times = NULL;
@@ -360,7 +436,29 @@ void prove_batch_close(struct batch *b)
     finish(b);
     if (b->front != NULL) backend_of(b)->stream_close(b->front);
     if (b->back != NULL) backend_of(b)->stream_close(b->back);
+    if (b->copies != NULL) backend_of(b)->stream_close(b->copies);
     free(b);
+}
+
+static void set_infinity(struct batch *b)
+{
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++)
+        for (unsigned i = 0; i < BATCH_MOST; i++)
+            b->plan.split->key->curve->group[b->plan.split->rows[q].group]->jac_set_inf(&b->total[q][i]);
+}
+
+/* The first piece is sent under the first partition's transforms. */
+static cuzk_status begin_feed(struct batch *b, struct task *t)
+{
+    const struct batch_plan *p = &b->plan;
+    const struct batch_at none = { 0, QUERY_H, 0 };
+    struct buffer places[FEED_PLACES];
+
+    for (unsigned i = 0; i < FEED_PLACES; i++)
+        places[i] = buffer_piece(&b->block, p->place_at[i], p->place_bytes);
+    key_feed_begin(&b->feed, p->split, b->copies, places);
+    const struct key_piece first = batch_piece(p, &none);
+    return first.kept ? send_ahead(b, t, &none) : key_feed_ahead(&b->feed, t, &first);
 }
 
 cuzk_status prove_batch_begin(struct batch *b, struct task *t, struct batch_item *items, unsigned count,
@@ -376,6 +474,8 @@ cuzk_status prove_batch_begin(struct batch *b, struct task *t, struct batch_item
     if (b->begun || p->split->resident == NULL)
         return FAIL(t, CUZK_INTERNAL,
                     b->begun ? "a batch within a batch" : "a batch on a key that is not on the device");
+    if (!key_keep_equal(&p->keep, &p->split->keep))
+        return FAIL(t, CUZK_INTERNAL, "a batch that was planned for a key loaded in another way");
     for (unsigned k = 0; k < count; k++) memset(&items[k].error, 0, sizeof items[k].error);
     b->begun = true;
     b->items = items;
@@ -385,6 +485,8 @@ cuzk_status prove_batch_begin(struct batch *b, struct task *t, struct batch_item
     TRY_GOTO(out, be->buffer_take(&b->block, t, p->split->device, MEM_DEVICE, p->block_bytes, BUFFER_SECRET));
     TRY_GOTO(out, be->buffer_take(&b->statements, t, p->split->device, MEM_PINNED, count * p->statement_bytes,
                                   BUFFER_SECRET));
+    set_infinity(b);
+    TRY_GOTO(out, begin_feed(b, t));
     TRY_GOTO(out, enqueue_all(b, t));
 out:
     if (status != CUZK_OK) finish(b);
@@ -395,11 +497,7 @@ out:
 
 static void join_sums(struct batch *b, unsigned i)
 {
-    const struct key_split *k = b->plan.split;
-
-    for (enum groth16_query q = 0; q < QUERY_H; q++)
-        k->key->curve->group[k->rows[q].group]->jac_add(&b->sums[i][q], &b->ones[q][i], &b->wide[q][i]);
-    b->sums[i][QUERY_H] = b->h[i];
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) b->sums[i][q] = b->total[q][i];
 }
 
 cuzk_status prove_batch_wait(struct batch *b, struct task *t)
@@ -415,6 +513,7 @@ cuzk_status prove_batch_wait(struct batch *b, struct task *t)
     TRY_GOTO(out, be->stream_sync(b->front, t));
     TRY_GOTO(out, be->stream_sync(b->back, t));
     b->waited = true;
+    land(b);
     for (unsigned i = 0; i < b->count; i++) join_sums(b, i);
 out:
     if (status != CUZK_OK) finish(b);

@@ -1,5 +1,6 @@
 /* What a batch takes of a device, and the largest that fits. */
 #include "base/arena.h"
+#include "base/hostmem.h"
 #include "groth16/h_poly.h"
 #include "groth16/prove_batch.h"
 #include <string.h>
@@ -17,7 +18,90 @@ static size_t place(size_t *at, size_t bytes)
     return here;
 }
 
+/* -- pieces ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t kept_of(const struct batch_plan *p, enum groth16_query q)
+{
+    return p->keep.streams ? p->keep.count[q] : p->split->row[q].count;
+}
+
+/* The kept points of H are one piece; others are cut alike, so that each is kept or sent. */
+unsigned batch_piece_count(const struct batch_plan *p, enum groth16_query q)
+{
+    const uint64_t count = p->split->row[q].count, kept = q == QUERY_H ? kept_of(p, q) : 0;
+
+    return (kept != 0) + (unsigned)((count - kept + p->piece[q] - 1) / p->piece[q]);
+}
+
+struct key_piece batch_piece(const struct batch_plan *p, const struct batch_at *at)
+{
+    const enum groth16_query q = at->query;
+    const uint64_t total = p->split->row[q].count, kept = kept_of(p, q);
+    const bool kept_h = q == QUERY_H && kept != 0;
+    struct key_piece piece = { .query = q, .first = 0, .count = kept, .kept = true };
+    uint64_t index = at->index;
+
+    if (kept_h && index == 0) return piece;
+    if (q == QUERY_H) {
+        index = at->partition % 2 == 0 ? index - kept_h : batch_piece_count(p, q) - 1 - index;
+        piece.first = kept;
+    }
+    piece.first += index * p->piece[q];
+    piece.count = total - piece.first < p->piece[q] ? total - piece.first : p->piece[q];
+    piece.kept = piece.first + piece.count <= kept;
+    return piece;
+}
+
+bool batch_next(const struct batch_plan *p, unsigned count, struct batch_at *at)
+{
+    const bool sweeps = (at->partition + 1) % p->sweep == 0 || at->partition + 1 == count;
+
+    at->index++;
+    while (at->index >= batch_piece_count(p, at->query)) {
+        at->index = 0;
+        if (at->query == QUERY_H && sweeps) {
+            at->query = QUERY_A;
+        } else if (at->query < QUERY_L) {
+            at->query++;
+        } else {
+            at->query = QUERY_H;
+            if (++at->partition == count) return false;
+        }
+    }
+    return true;
+}
+
+static size_t point_bytes(const struct batch_plan *p, enum groth16_query q)
+{
+    return p->split->key->curve->group[p->split->rows[q].group]->aff_bytes;
+}
+
+/* What a batch of all partitions sends: the sequence, with nothing in the places but their names. */
+static uint64_t link_bytes_of(const struct batch_plan *p)
+{
+    struct batch_at at = { 0, QUERY_H, 0 };
+    struct feed_places places = { 0 };
+    uint64_t bytes = 0;
+
+    if (!p->keep.streams) return 0;
+    do {
+        const struct key_piece piece = batch_piece(p, &at);
+        if (piece.kept) continue;
+        if (feed_find(&places, &piece) == FEED_PLACES) {
+            places.of[feed_free(&places)] = piece;
+            bytes += piece.count * point_bytes(p, piece.query);
+        }
+        places.last = feed_find(&places, &piece);
+    } while (batch_next(p, p->partitions, &at));
+    return bytes;
+}
+
 /* -- the back's workspace ---------------------------------------------------------------------------------------------- */
+
+static uint64_t longest_piece(const struct batch_plan *p, enum groth16_query q)
+{
+    return p->piece[q] < p->split->row[q].count ? p->piece[q] : p->split->row[q].count;
+}
 
 /* Bitmaps in the order of a query whose points are not in the order of the variables. */
 static size_t gathered_bytes(const struct batch_plan *p)
@@ -26,7 +110,7 @@ static size_t gathered_bytes(const struct batch_plan *p)
 
     for (enum groth16_query q = 0; q < QUERY_H; q++)
         if (p->split->rows[q].gather != NULL)
-            most = larger(most, p->sweep * bitmap_bytes(p->split->row[q].count));
+            most = larger(most, p->sweep * bitmap_bytes(longest_piece(p, q)));
     return most;
 }
 
@@ -41,29 +125,50 @@ static cuzk_status plan_sum(struct msm_plan *out, struct task *t, const struct k
                 out->workspace_bytes);
 }
 
-/* The sweep's, whatever the number of bitmaps: the last sweep of a batch may have fewer. */
+/* The sweep's, whatever the number of bitmaps and of points: the last sweep of a batch and the last piece of a query may have fewer. */
 static cuzk_status sweep_bytes(size_t *most, struct task *t, const struct batch_plan *p, enum groth16_query q)
 {
     const struct key_split *k = p->split;
+    const uint64_t longest = longest_piece(p, q), rest = k->row[q].count % p->piece[q],
+                   least = rest != 0 ? rest : longest;
     struct bit_sum_plan bits;
 
     for (unsigned n = 1; n <= p->sweep; n++) {
-        TRY(k->backend->bit_sum_plan(&bits, t, k->device, k->key->curve, k->rows[q].group, k->row[q].count,
-                                     n));
+        TRY(k->backend->bit_sum_plan(&bits, t, k->device, k->key->curve, k->rows[q].group, longest, n));
+        *most = larger(*most, bits.workspace_bytes);
+        TRY(k->backend->bit_sum_plan(&bits, t, k->device, k->key->curve, k->rows[q].group, least, n));
         *most = larger(*most, bits.workspace_bytes);
     }
     return CUZK_OK;
 }
 
+static cuzk_status plan_h(struct batch_plan *p, struct task *t, uint64_t workspace_most)
+{
+    const struct key_split *k = p->split;
+    const uint64_t count = k->row[QUERY_H].count, kept = kept_of(p, QUERY_H), sent = count - kept;
+    const enum group_id g = k->rows[QUERY_H].group;
+
+    if (kept != 0) TRY(plan_sum(&p->h_kept, t, k, g, kept, workspace_most));
+    if (sent >= p->piece[QUERY_H]) TRY(plan_sum(&p->h, t, k, g, p->piece[QUERY_H], workspace_most));
+    if (sent % p->piece[QUERY_H] != 0)
+        TRY(plan_sum(&p->h_last, t, k, g, sent % p->piece[QUERY_H], workspace_most));
+    p->run_bytes = larger(p->run_bytes, larger(p->h_kept.workspace_bytes,
+                                               larger(p->h.workspace_bytes, p->h_last.workspace_bytes)));
+    return CUZK_OK;
+}
+
+/* In  room  for bitmaps and workspace */
 static cuzk_status plan_back(struct batch_plan *p, struct task *t, uint64_t room)
 {
+    static const struct msm_plan none;
     const struct key_split *k = p->split;
     const size_t gathered = arena_round(gathered_bytes(p));
     const uint64_t left = room > gathered + ARENA_ALIGN ? room - gathered - ARENA_ALIGN : 0,
                    most = left < SUM_BYTES_MOST ? left : SUM_BYTES_MOST;
 
-    TRY(plan_sum(&p->h, t, k, k->rows[QUERY_H].group, k->rows[QUERY_H].count, most));
-    p->run_bytes = p->h.workspace_bytes;
+    p->run_bytes = 0;
+    p->h_kept = p->h = p->h_last = none;
+    TRY(plan_h(p, t, most));
     for (enum groth16_query q = 0; q < QUERY_H; q++) {
         TRY(plan_sum(&p->wide[q], t, k, k->rows[q].group, k->row[q].wide_count, most));
         p->run_bytes = larger(p->run_bytes, p->wide[q].workspace_bytes);
@@ -88,6 +193,7 @@ static void plan_front(struct batch_plan *p)
     p->values_at = place(&at, p->partitions * p->values_stride);
     p->bad_at = place(&at, p->partitions * BATCH_BAD_BYTES);
     p->kept_bytes = at;
+    for (unsigned i = 0; i < FEED_PLACES; i++) p->place_at[i] = place(&at, p->place_bytes);
     p->vector_bytes = arena_round(p->quotient.vector_bytes);
     for (unsigned i = 0; i < p->slots; i++) p->a_at[i] = place(&at, p->quotient.vector_bytes);
     p->b_at = place(&at, p->quotient.vector_bytes);
@@ -115,62 +221,274 @@ static uint64_t stream_bytes(const struct key_split *k, uint64_t *memory_bytes)
 
 /* Bytes of the device that batches do not get, and what each has. */
 struct share {
-    uint64_t fixed, each, lanes, memory;
+    uint64_t each, lanes, memory;
 };
 
 static void share_of(struct share *s, const struct key_split *k, const struct batch_limits *l)
 {
     uint64_t memory;
 
-    s->fixed = k->key_bytes + arena_round(k->bytes);
     s->each = 2 * stream_bytes(k, &memory);
     s->lanes = l->lanes != 0 ? l->lanes : 1;
     s->memory = l->memory_bytes != 0 ? l->memory_bytes : memory;
 }
 
-/* Bytes for a block of each lane. */
-static uint64_t room_of(const struct share *s)
+/* With what is kept: what is on the device for all batches, and what all of it takes. */
+static uint64_t fixed_bytes(const struct batch_plan *p) { return key_split_device_bytes(p->split, &p->keep); }
+
+static uint64_t total_bytes(const struct batch_plan *p, const struct share *s)
 {
-    const uint64_t taken = s->fixed + s->lanes * s->each;
+    return fixed_bytes(p) + s->lanes * (s->each + p->block_bytes);
+}
+
+/* Bytes for a block of each lane. */
+static uint64_t room_of(const struct batch_plan *p, const struct share *s)
+{
+    const uint64_t taken = fixed_bytes(p) + s->lanes * s->each;
 
     return s->memory > taken ? (s->memory - taken) / s->lanes : 0;
 }
 
-/* In  room  for the block.  Errors  CUZK_TOO_LARGE: it does not fit. */
-static cuzk_status plan_within(struct batch_plan *p, struct task *t, unsigned partitions, unsigned slots,
-                               const struct batch_limits *l, uint64_t room)
+static void cut(struct batch_plan *p, const struct batch_limits *l, unsigned partitions, unsigned slots)
 {
     p->partitions = partitions;
     p->slots = slots;
     p->sweep = l->sweep != 0 && l->sweep < partitions ? l->sweep : partitions;
+}
+
+/* Pieces of so many bytes: what fits in a place.  0: one piece each. */
+static void cut_points(struct batch_plan *p, uint64_t place_bytes)
+{
+    p->place_bytes = place_bytes;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {
+        const uint64_t count = p->split->row[q].count,
+                       most = place_bytes != 0 ? place_bytes / point_bytes(p, q) : count;
+        p->piece[q] = most < count ? most / BATCH_PIECE_POINTS * BATCH_PIECE_POINTS : count;
+        if (p->piece[q] == 0) p->piece[q] = BATCH_PIECE_POINTS;
+    }
+}
+
+static size_t before_back(const struct batch_plan *p)
+{
+    return p->slots == 1 ? p->b_at : p->front_at + p->front_bytes;
+}
+
+/* Where workspace of a cut's sums begins, about: behind bitmaps. */
+static size_t before_run(const struct batch_plan *p)
+{
+    return before_back(p) + arena_round(gathered_bytes(p)) + 2 * ARENA_ALIGN;
+}
+
+/* What is kept and how points are cut is there.  In  room  for the block.  Errors  CUZK_TOO_LARGE: it does not fit. */
+static cuzk_status plan_within(struct batch_plan *p, struct task *t, uint64_t room)
+{
     plan_front(p);
-    const size_t before = slots == 1 ? p->b_at : p->front_at + p->front_bytes;
+    const size_t before = before_back(p);
     TRY(plan_back(p, t, room > before ? room - before : 0));
     plan_block(p);
     if (p->block_bytes <= room) return CUZK_OK;
-    return FAIL(t, CUZK_TOO_LARGE, "a batch of %u takes %zu bytes", partitions, p->block_bytes);
+    return FAIL(t, CUZK_TOO_LARGE, "a batch of %u takes %zu bytes", p->partitions, p->block_bytes);
+}
+
+/* -- all points on the device ------------------------------------------------------------------------------------------ */
+
+static cuzk_status plan_resident(struct batch_plan *p, struct task *t, const struct batch_limits *l,
+                                 const struct share *s, unsigned partitions)
+{
+    cuzk_status status = CUZK_TOO_LARGE;
+
+    memset(&p->keep, 0, sizeof p->keep);
+    cut_points(p, 0);
+    for (unsigned slots = partitions > 1 ? 2 : 1; slots > 0; slots--) { /* one partition has no next one */
+        cut(p, l, partitions, slots);
+        task_init(t);
+        status = plan_within(p, t, room_of(p, s));
+        if (status == CUZK_OK) return CUZK_OK;
+    }
+    return status;
+}
+
+/* -- points that are sent ---------------------------------------------------------------------------------------------- */
+
+/* What cuts are compared by: a link of the fifth generation, and what an H200 adds, both as predicted.  A piece costs its launches and the
+ * ends of its kernels; so does a second slot gain: another partition's transforms run in these ends. */
+#define LINK_BYTES_S  50e9
+#define ADDITIONS_S   3.06e9
+#define PIECE_S       2e-4
+#define ONE_SLOT_COST 1.02
+/* The least place and workspace that are tried. */
+#define PLACE_LEAST     ((uint64_t)BATCH_PIECE_POINTS * 256)
+#define SUM_BYTES_LEAST ((uint64_t)64 << 10)
+
+static double cost_of(const struct batch_plan *p)
+{
+    const uint64_t sent = p->split->row[QUERY_H].count - kept_of(p, QUERY_H),
+                   whole = sent / p->piece[QUERY_H];
+    double pieces = p->partitions * (double)batch_piece_count(p, QUERY_H),
+           additions = p->h_kept.additions + (double)whole * p->h.additions + p->h_last.additions;
+
+    for (enum groth16_query q = 0; q < QUERY_H; q++)
+        pieces += (double)((p->partitions + p->sweep - 1) / p->sweep) * batch_piece_count(p, q);
+    const double sums = p->partitions * additions / ADDITIONS_S + pieces * PIECE_S;
+    return (double)p->link_bytes / LINK_BYTES_S + sums * (p->slots == 1 ? ONE_SLOT_COST : 1);
+}
+
+/* Bytes on the device go where they save most on the link: to H, which each partition needs, then to queries that a sweep needs once. */
+static void keep_points(struct batch_plan *p, uint64_t bytes)
+{
+    static const enum groth16_query order[QUERY_COUNT] = { QUERY_H, QUERY_B2, QUERY_A, QUERY_B1, QUERY_L };
+
+    for (int i = 0; i < QUERY_COUNT; i++) {
+        const enum groth16_query q = order[i];
+        const uint64_t count = p->split->row[q].count,
+                       grain = q == QUERY_H ? BATCH_PIECE_POINTS : p->piece[q],
+                       most = bytes / point_bytes(p, q);
+        p->keep.count[q] = most < count ? most / grain * grain : count;
+        bytes -= p->keep.count[q] * point_bytes(p, q);
+    }
+}
+
+/* What a cut takes without points: places of place_bytes, workspace of run_bytes at least.  Out: *room for the block. */
+static uint64_t cut_bytes(struct batch_plan *p, const struct share *s, uint64_t place_bytes,
+                          uint64_t run_bytes, uint64_t *room)
+{
+    memset(&p->keep, 0, sizeof p->keep);
+    p->keep.streams = true;
+    cut_points(p, place_bytes);
+    plan_front(p);
+    *room = larger(p->front_at + p->front_bytes, before_run(p) + run_bytes);
+    return fixed_bytes(p) + s->lanes * (s->each + *room) + QUERY_COUNT * ARENA_ALIGN;
+}
+
+/* With the rest for points. */
+static cuzk_status plan_cut(struct batch_plan *p, struct task *t, const struct batch_limits *l,
+                            const struct share *s, uint64_t place_bytes, uint64_t run_bytes)
+{
+    uint64_t room;
+    const uint64_t left = s->memory - cut_bytes(p, s, place_bytes, run_bytes, &room);
+
+    keep_points(p, l->keep_most != 0 && l->keep_most < left ? l->keep_most : left);
+    cuzk_status status = plan_within(p, t, room);
+    if (status != CUZK_OK &&
+        p->keep.count[QUERY_H] != 0) { /* the sum over what is kept may want more than one over a piece */
+        task_init(t);
+        keep_points(p, 0);
+        status = plan_within(p, t, room);
+    }
+    p->link_bytes = link_bytes_of(p);
+    return status;
+}
+
+/* Of places of so many bytes the best cut into *best, if it is better than that: from workspace of all that is left on. */
+static void try_places(struct batch_plan *best, double *least, struct batch_plan *p,
+                       const struct batch_limits *l, const struct share *s, uint64_t place_bytes)
+{
+    struct task quiet;
+    uint64_t room;
+    const uint64_t taken = cut_bytes(p, s, place_bytes, 0, &room);
+
+    if (taken > s->memory) return;
+    const uint64_t left = room - before_run(p) + (s->memory - taken) / s->lanes;
+    for (uint64_t run = left < SUM_BYTES_MOST ? left : SUM_BYTES_MOST;; run /= 2) {
+        task_init(&quiet);
+        if (plan_cut(p, &quiet, l, s, place_bytes, run) != CUZK_OK) return; /* nor with less */
+        const double cost = cost_of(p);
+        if (*least < 0 || cost < *least) {
+            *best = *p;
+            *least = cost;
+        }
+        if (run < SUM_BYTES_LEAST) return;
+    }
+}
+
+/* Half of the largest query: with one that fits in a place nothing would be sent under sums. */
+static uint64_t largest_place(const struct batch_plan *p)
+{
+    uint64_t most = PLACE_LEAST, place = PLACE_LEAST;
+
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++)
+        if (p->split->row[q].count * point_bytes(p, q) / 2 > most)
+            most = p->split->row[q].count * point_bytes(p, q) / 2;
+    while (place * 2 <= most) place *= 2;
+    return place;
+}
+
+static bool plan_sending(struct batch_plan *p, const struct batch_limits *l, const struct share *s,
+                         unsigned partitions)
+{
+    const uint64_t most = l->place_bytes != 0 ? l->place_bytes : largest_place(p),
+                   end = l->place_bytes != 0 ? l->place_bytes : PLACE_LEAST;
+    struct batch_plan tried = *p;
+    double least = -1;
+
+    for (unsigned slots = partitions > 1 ? 2 : 1; slots > 0; slots--) {
+        cut(&tried, l, partitions, slots);
+        for (uint64_t place = most; place >= end; place /= 2) try_places(p, &least, &tried, l, s, place);
+    }
+    return least >= 0;
+}
+
+/* -- the whole --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t host_bytes_of(const struct batch_plan *p, const struct share *s)
+{
+    return key_split_host_bytes(p->split, &p->keep) + s->lanes * p->partitions * p->statement_bytes;
+}
+
+static cuzk_status check_host(struct batch_plan *p, struct task *t, const struct batch_limits *l,
+                              const struct share *s)
+{
+    const uint64_t most = l->host_bytes != 0 ? l->host_bytes : hostmem_limit_bytes(),
+                   needed = host_bytes_of(p, s) + p->split->key->heap_bytes;
+
+    p->host_bytes = host_bytes_of(p, s);
+    p->total_bytes = total_bytes(p, s);
+    if (!p->keep.streams || most == 0 || needed <= most) return CUZK_OK;
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE,
+             "points that do not fit on the device take %llu bytes of host memory with "
+             "all else there; it gives %llu",
+             (unsigned long long)needed, (unsigned long long)most);
+    task_fail_place(t, p->split->key->file.path, ERROR_NO_OFFSET, NULL,
+                    "use a device with more memory, or more host memory");
+    return status;
 }
 
 /* What the smallest takes, about: sums take less where they get less, to a point that only trying finds. */
+static uint64_t least_bytes(struct batch_plan *p, const struct batch_limits *l, const struct share *s)
+{
+    struct task quiet;
+
+    cut(p, l, 1, 1);
+    memset(&p->keep, 0, sizeof p->keep);
+    cut_points(p, 0);
+    if (l->sends) {
+        p->keep.streams = true;
+        cut_points(p, l->place_bytes != 0 ? l->place_bytes : PLACE_LEAST);
+    }
+    plan_front(p);
+    for (uint64_t room = SUM_BYTES_LEAST; room != 0; room *= 2) {
+        task_init(&quiet);
+        if (plan_within(p, &quiet, before_back(p) + room) == CUZK_OK) break;
+    }
+    return total_bytes(p, s);
+}
+
 static cuzk_status too_large(struct task *t, struct batch_plan *p, const struct batch_limits *l,
                              const struct share *s)
 {
     const struct key_split *k = p->split;
+    const uint64_t needed = least_bytes(p, l, s);
     struct device_info info;
-    struct task quiet;
 
-    for (uint64_t room = (uint64_t)1 << 20; room != 0; room *= 2) {
-        task_init(&quiet);
-        if (plan_within(p, &quiet, 1, 1, l, p->b_at + room) == CUZK_OK) break;
-    }
     k->backend->info(k->device, &info);
-    const uint64_t needed = s->fixed + s->lanes * (s->each + p->block_bytes);
-    const cuzk_status status = FAIL(t, CUZK_TOO_LARGE,
-                                    "a batch on this key takes %llu bytes of device memory at least (%llu of "
-                                    "them for the key and its points "
-                                    "of numbers); %s device %u gives %llu",
-                                    (unsigned long long)needed, (unsigned long long)s->fixed,
-                                    k->backend->name, info.index, (unsigned long long)s->memory);
+    const cuzk_status status =
+        FAIL(t, CUZK_TOO_LARGE,
+             "a batch on this key takes %llu bytes of device memory at least (%llu of them for %s "
+             "of numbers); %s device %u gives %llu",
+             (unsigned long long)needed, (unsigned long long)fixed_bytes(p),
+             p->keep.streams ? "the circuit and the points" : "the key and its points", k->backend->name,
+             info.index, (unsigned long long)s->memory);
     task_fail_place(t, k->key->file.path, ERROR_NO_OFFSET, NULL, "use a device with more memory");
     return status;
 }
@@ -184,18 +502,16 @@ cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struc
     if (limits->partitions == 0 || limits->partitions > BATCH_MOST)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "a batch of %u partitions; there may be 1 to %d",
                     limits->partitions, BATCH_MOST);
+    if (split->resident != NULL && split->keep.streams)
+        return FAIL(t, CUZK_INTERNAL, "a second plan for a key that was loaded for another");
     memset(out, 0, sizeof *out);
     out->split = split;
     out->check_rows = limits->check_rows;
     TRY(h_poly_plan(&out->quotient, t, split->key, split->backend, split->device));
     share_of(&s, split, limits);
     for (unsigned k = limits->partitions; k > 0; k /= 2)
-        for (unsigned slots = 2; slots > 0; slots--) {
-            if (k == 1 && slots == 2) continue; /* there is no next one */
-            task_init(&quiet);
-            if (plan_within(out, &quiet, k, slots, limits, room_of(&s)) != CUZK_OK) continue;
-            out->total_bytes = s.fixed + s.lanes * (s.each + out->block_bytes);
-            return CUZK_OK;
-        }
+        if (plan_resident(out, &quiet, limits, &s, k) == CUZK_OK ||
+            (limits->sends && split->resident == NULL && plan_sending(out, limits, &s, k)))
+            return check_host(out, t, limits, &s);
     return too_large(t, out, limits, &s);
 }

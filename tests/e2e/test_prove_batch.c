@@ -145,15 +145,23 @@ static void device_open(struct place *p, unsigned index)
     proving_must(&p->t, p->backend->open(&p->device, &p->t, &o), "device");
 }
 
-static void place_open_at(struct place *p, const struct groth16_key *key, unsigned index)
+static cuzk_status load(struct place *p, struct task *t, const struct key_keep *keep)
 {
     struct stream *stream;
 
+    TRY(p->backend->stream_open(&stream, t, p->device));
+    const cuzk_status status = key_split_load(p->split, t, stream, keep);
+    p->backend->stream_close(stream);
+    return status;
+}
+
+static void place_open_at(struct place *p, const struct groth16_key *key, unsigned index)
+{
+    const struct key_keep all = { .streams = false };
+
     device_open(p, index);
     proving_must(&p->t, key_split_create(&p->split, &p->t, key, p->backend, p->device), "key");
-    proving_must(&p->t, p->backend->stream_open(&stream, &p->t, p->device), "stream");
-    proving_must(&p->t, key_split_load(p->split, &p->t, stream), "key on the device");
-    p->backend->stream_close(stream);
+    proving_must(&p->t, load(p, &p->t, &all), "key on the device");
 }
 
 static void place_open(struct place *p, const struct groth16_key *key) { place_open_at(p, key, 0); }
@@ -283,7 +291,9 @@ static void batches_with(const struct groth16_key *key, size_t first, size_t end
     place_open(&p, key);
     const uint64_t before = bytes_free(&p);
     for (size_t i = first; i < (m.slow ? ARRAY_COUNT(cuts) : end); i++) {
-        const struct batch_limits l = { cuts[i].wanted, cuts[i].sweep, 1, 0, cuts[i].check };
+        const struct batch_limits l = {
+            .partitions = cuts[i].wanted, .sweep = cuts[i].sweep, .lanes = 1, .check_rows = cuts[i].check
+        };
         struct batch *b = batch_of(&p, &plan, &l);
         assert_int_equal(plan.partitions, cuts[i].wanted);
         assert_int_equal(plan.slots, cuts[i].wanted == 1 ? 1 : 2);
@@ -291,6 +301,148 @@ static void batches_with(const struct groth16_key *key, size_t first, size_t end
         prove_batch_close(b);
     }
     assert_int_equal(bytes_free(&p), before);
+    place_close(&p);
+}
+
+/* -- points that are sent ---------------------------------------------------------------------------------------------- */
+
+/* A key of which `keep_most` bytes stay on the device, and a batch by the plan that it is loaded for. */
+static struct batch *sending_open(struct place *p, struct batch_plan *plan, const struct groth16_key *key,
+                                  const struct batch_limits *l)
+{
+    struct batch *b;
+
+    device_open(p, 0);
+    proving_must(&p->t, key_split_create(&p->split, &p->t, key, p->backend, p->device), "key");
+    proving_must(&p->t, prove_batch_plan(plan, &p->t, p->split, l), "plan");
+    assert_true(plan->keep.streams);
+    proving_must(&p->t, load(p, &p->t, &plan->keep), "key on the device and the host");
+    proving_must(&p->t, prove_batch_open(&b, &p->t, plan), "batch");
+    return b;
+}
+
+/* Memory with which not all points fit, though one cut of any size does. */
+static uint64_t too_little_for_all(unsigned derived, unsigned partitions)
+{
+    const struct batch_limits l = { .partitions = partitions };
+    struct batch_plan plan;
+    struct place p;
+
+    device_open(&p, 0);
+    proving_must(&p.t, key_split_create(&p.split, &p.t, m.key[derived], p.backend, p.device), "key");
+    proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan");
+    uint64_t memory = plan.total_bytes;
+    for (unsigned step = 1;; step++) { /* the least that holds all of them */
+        const struct batch_limits less = { .partitions = partitions,
+                                           .memory_bytes = memory - plan.block_bytes / 200 };
+        proving_task(&p.t, &m.proving);
+        if (prove_batch_plan(&plan, &p.t, p.split, &less) != CUZK_OK || plan.partitions < partitions) break;
+        memory = less.memory_bytes;
+    }
+    proving_task(&p.t, &m.proving);
+    place_close(&p);
+    return memory - memory / 200;
+}
+
+static uint64_t sent_so_far(const struct place *p)
+{
+    struct device_info info;
+
+    p->backend->info(p->device, &info);
+    return info.sent_bytes;
+}
+
+/* In  first, end  of the cuts */
+static void sending_with(unsigned derived, size_t first, size_t end)
+{
+    static const struct {
+        unsigned wanted, sweep, count;
+        uint64_t place_bytes, keep_most; /* 1: nothing at all */
+    } cuts[] = {
+        { 1, 0, 1, 128 * 192 * 7, 1 },     { 3, 2, 3, 128 * 192 * 5, 150000 },  { 2, 0, 2, 128 * 192 * 3, 1 },
+        { 3, 1, 2, 128 * 96 * 9, 500000 }, { 10, 5, 10, 128 * 192 * 2, 40000 }, { 4, 0, 4, 0, 0 },
+    };
+
+    for (size_t i = first; i < (m.slow ? ARRAY_COUNT(cuts) : end); i++) {
+        const struct batch_limits l = { .partitions = cuts[i].wanted,
+                                        .sweep = cuts[i].sweep,
+                                        .memory_bytes = too_little_for_all(derived, cuts[i].wanted),
+                                        .sends = true,
+                                        .place_bytes = cuts[i].place_bytes,
+                                        .keep_most = cuts[i].keep_most };
+        struct batch_plan plan;
+        struct place p;
+        struct batch *b = sending_open(&p, &plan, m.key[derived], &l);
+        assert_int_equal(plan.partitions, cuts[i].wanted);
+        assert_true(plan.total_bytes <= l.memory_bytes);
+        if (cuts[i].keep_most == 1)
+            for (int q = 0; q < QUERY_COUNT; q++) assert_int_equal(plan.keep.count[q], 0);
+        if (cuts[i].place_bytes != 0) assert_true(batch_piece_count(&plan, QUERY_H) > 2);
+        const uint64_t before = bytes_free(&p), sent = sent_so_far(&p);
+        prove_right(&p, b, (unsigned)i, cuts[i].count);
+        if (sent_so_far(&p) != 0 && cuts[i].count == cuts[i].wanted)
+            assert_int_equal(sent_so_far(&p) - sent,
+                             plan.link_bytes + cuts[i].count * image_statement_bytes(&m.small.image));
+        prove_right(&p, b, 3, 1); /* with what the places held before */
+        assert_int_equal(bytes_free(&p), before);
+        prove_batch_close(b);
+        place_close(&p);
+    }
+}
+
+static void sending_of_the_original_key(void **state)
+{
+    (void)state;
+    sending_with(0, 0, 1);
+}
+
+static void sending_of_the_derived_key(void **state)
+{
+    (void)state;
+    sending_with(1, 1, 2);
+}
+
+/* Less and less memory: fewer points are kept, then fewer partitions made, then both numbers told; and as little host memory. */
+static void sending_in_less_and_less(void **state)
+{
+    const uint64_t start = too_little_for_all(0, 4);
+    unsigned last = 4, streamed = 0;
+    struct batch_plan plan;
+    struct place p;
+
+    (void)state;
+    device_open(&p, 0);
+    proving_must(&p.t, key_split_create(&p.split, &p.t, m.key[0], p.backend, p.device), "key");
+    struct batch_limits l = { .partitions = 4, .memory_bytes = start, .sends = true, .host_bytes = 1000 };
+    assert_int_equal(prove_batch_plan(&plan, &p.t, p.split, &l), CUZK_TOO_LARGE);
+    assert_non_null(strstr(p.t.error.text, "gives 1000"));
+    l.host_bytes = 0;
+    for (uint64_t step = start / 12;; l.memory_bytes -= step) {
+        proving_task(&p.t, &m.proving);
+        const cuzk_status status = prove_batch_plan(&plan, &p.t, p.split, &l);
+        if (status != CUZK_OK) {
+            assert_int_equal(status, CUZK_TOO_LARGE);
+            break;
+        }
+        assert_true(plan.total_bytes <= l.memory_bytes && plan.partitions <= last && plan.keep.streams);
+        assert_true(plan.host_bytes >= key_split_host_bytes(p.split, &plan.keep) && plan.link_bytes > 0);
+        last = plan.partitions;
+        streamed++;
+    }
+    assert_true(streamed > 0);
+    const unsigned long long needed = strtoull(strstr(p.t.error.text, "takes ") + 6, NULL, 10);
+    if (!(needed > l.memory_bytes && needed < start))
+        fail_msg("%llu needed, %llu given, began with %llu", needed, (unsigned long long)l.memory_bytes,
+                 (unsigned long long)start);
+    /* and with what it says is needed it goes */
+    l.memory_bytes = needed + needed / 100;
+    proving_task(&p.t, &m.proving);
+    proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan of the least memory");
+    proving_must(&p.t, load(&p, &p.t, &plan.keep), "key");
+    struct batch *b;
+    proving_must(&p.t, prove_batch_open(&b, &p.t, &plan), "batch");
+    prove_right(&p, b, 2, 1);
+    prove_batch_close(b);
     place_close(&p);
 }
 
@@ -309,14 +461,14 @@ static void with_the_derived_key(void **state)
 /* One block of scalars, b and the sums over each other. */
 static void in_one_slot(void **state)
 {
-    const struct batch_limits most = { 2, 0, 1, 0, false };
+    const struct batch_limits most = { .partitions = 2, .lanes = 1 };
     struct batch_plan plan;
     struct place p;
 
     (void)state;
     place_open(&p, m.key[0]);
     proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &most), "plan");
-    struct batch_limits less = { 2, 1, 1, plan.total_bytes, false };
+    struct batch_limits less = { .partitions = 2, .sweep = 1, .lanes = 1, .memory_bytes = plan.total_bytes };
     while (plan.slots == 2) {
         less.memory_bytes -= plan.block_bytes / 100;
         proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &less), "plan");
@@ -332,7 +484,7 @@ static void in_one_slot(void **state)
 /* Two batches on one device at the same time, as lanes have them. */
 static void two_at_once(void **state)
 {
-    const struct batch_limits l = { 2, 0, 2, 0, false };
+    const struct batch_limits l = { .partitions = 2, .lanes = 2 };
     struct batch_item items[2][2];
     struct batch_plan plan;
     struct batch *b[2];
@@ -359,7 +511,7 @@ static void two_at_once(void **state)
 /* Partitions go round two devices; then the key leaves one of them. */
 static void on_two_devices(void **state)
 {
-    const struct batch_limits l = { 2, 0, 1, 0, false };
+    const struct batch_limits l = { .partitions = 2, .lanes = 1 };
     struct batch_item items[2][2], all[4];
     struct batch_plan plan;
     struct batch *b[2];
@@ -431,7 +583,7 @@ static void assert_bad(const struct batch_item *item, cuzk_status status, const 
 
 static void a_wrong_partition_costs_itself(void **state)
 {
-    const struct batch_limits l = { 5, 2, 1, 0, false };
+    const struct batch_limits l = { .partitions = 5, .sweep = 2, .lanes = 1 };
     struct fr_int other[INPUTS_MOST];
     struct batch_item items[5];
     struct batch_plan plan;
@@ -470,7 +622,7 @@ static void a_wrong_partition_costs_itself(void **state)
 
 static void too_little_memory_is_told(void **state)
 {
-    const struct batch_limits most = { 4, 0, 1, 0, false };
+    const struct batch_limits most = { .partitions = 4, .lanes = 1 };
     struct batch_plan whole, plan;
     char number[32];
     struct place p;
@@ -481,7 +633,7 @@ static void too_little_memory_is_told(void **state)
     unsigned last = 4;
     for (uint64_t memory = whole.total_bytes;;
          memory -= whole.block_bytes / 50) { /* fewer and fewer, down to none */
-        const struct batch_limits l = { 4, 0, 1, memory, false };
+        const struct batch_limits l = { .partitions = 4, .lanes = 1, .memory_bytes = memory };
         proving_task(&p.t, &m.proving);
         const cuzk_status status = prove_batch_plan(&plan, &p.t, p.split, &l);
         if (status == CUZK_OK) {
@@ -498,7 +650,8 @@ static void too_little_memory_is_told(void **state)
         break;
     }
     assert_int_equal(last, 1);
-    const struct batch_limits none = { 0, 0, 1, 0, false }, many = { BATCH_MOST + 1, 0, 1, 0, false };
+    const struct batch_limits none = { .partitions = 0, .lanes = 1 },
+                              many = { .partitions = BATCH_MOST + 1, .lanes = 1 };
     proving_task(&p.t, &m.proving);
     assert_int_equal(prove_batch_plan(&plan, &p.t, p.split, &none), CUZK_INVALID_ARGUMENT);
     proving_task(&p.t, &m.proving);
@@ -509,7 +662,7 @@ static void too_little_memory_is_told(void **state)
 
 static void cancelled(void **state)
 {
-    const struct batch_limits l = { 2, 0, 1, 0, false };
+    const struct batch_limits l = { .partitions = 2, .lanes = 1 };
     atomic_bool cancel = true;
     struct batch_item items[2];
     struct batch_plan plan;
@@ -545,7 +698,7 @@ static cuzk_status prove_one(struct batch *b, struct task *t, struct batch_item 
 /* An error that leaves the context alive, from every call of the runtime in turn. */
 static void every_call_fails(void **state)
 {
-    const struct batch_limits l = { 2, 0, 1, 0, true };
+    const struct batch_limits l = { .partitions = 2, .lanes = 1, .check_rows = true };
     struct batch_item item;
     struct batch_plan plan;
     unsigned failed = 0;
@@ -583,7 +736,7 @@ static void every_call_fails(void **state)
 /* From every call of the backend in turn. */
 static void every_call_fails(void **state)
 {
-    const struct batch_limits l = { 2, 0, 1, 0, true };
+    const struct batch_limits l = { .partitions = 2, .lanes = 1, .check_rows = true };
     struct batch_item item;
     struct batch_plan plan;
     uint64_t n = 0, calls = 0;
@@ -619,6 +772,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(on_two_devices),
         cmocka_unit_test(a_wrong_partition_costs_itself),
         cmocka_unit_test(too_little_memory_is_told),
+        cmocka_unit_test(sending_of_the_original_key),
+        cmocka_unit_test(sending_of_the_derived_key),
+        cmocka_unit_test(sending_in_less_and_less),
         cmocka_unit_test(cancelled),
 #if defined(CUZK_CUDA_EMULATED) || defined(CPU_IMAGES)
         cmocka_unit_test(every_call_fails),

@@ -1,7 +1,8 @@
 /* The CUDA backend: devices, the arena, streams, copies and errors.
  *
- * All device memory is one allocation made when the device is opened, all pinned memory one registered block.  After that nothing
- * here makes a call that acts on the whole device: no allocation, no registration, no device-wide wait, no default stream.
+ * All device memory is one allocation made when the device is opened, all pinned memory one registered block.  After that nothing here
+ * makes a call that acts on the whole device, MEM_LOCKED buffers apart: no allocation, no registration, no device-wide wait, no default
+ * stream.
  * Pageable memory is copied through pinned stages. */
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/cuda_interlock.h"
@@ -129,7 +130,7 @@ static void cuda_close(struct device *d)
 }
 
 /* mmap with huge pages, touched, then registered: 8 to 10 times faster than cudaHostAlloc. */
-static cuzk_status pinned_open(struct device *d, struct task *t, size_t bytes)
+static cuzk_status host_pin(uint8_t **out, struct task *t, size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return FAIL(t, CUZK_NO_MEMORY, "no %zu bytes of host memory to pin", bytes);
@@ -141,7 +142,13 @@ static cuzk_status pinned_open(struct device *d, struct task *t, size_t bytes)
         munmap(p, bytes);
         CU(t, code);
     }
-    d->pinned = p;
+    *out = p;
+    return CUZK_OK;
+}
+
+static cuzk_status pinned_open(struct device *d, struct task *t, size_t bytes)
+{
+    TRY(host_pin(&d->pinned, t, bytes));
     d->pinned_bytes = bytes;
     return CUZK_OK;
 }
@@ -228,6 +235,53 @@ static void cuda_info(const struct device *d, struct device_info *out)
 
 /* -- buffers -- */
 
+struct locked_block {
+    uint8_t *data;
+    size_t bytes;
+    struct locked_block *next;
+};
+
+static cuzk_status locked_take(uint8_t **out, struct task *t, struct device *d, size_t bytes)
+{
+    struct locked_block *const l = malloc(sizeof *l);
+    if (!l) return FAIL(t, CUZK_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    l->bytes = bytes ? bytes : 1;
+    cuzk_status status = cuda_enter(t, d);
+    if (status == CUZK_OK) status = host_pin(&l->data, t, l->bytes);
+    if (status != CUZK_OK) {
+        free(l);
+        return status;
+    }
+    pthread_mutex_lock(&d->lock);
+    l->next = d->locked;
+    d->locked = l;
+    pthread_mutex_unlock(&d->lock);
+    *out = l->data;
+    return CUZK_OK;
+}
+
+static void locked_give(struct device *d, const uint8_t *data)
+{
+    pthread_mutex_lock(&d->lock);
+    struct locked_block **at = &d->locked, *l;
+    while ((*at)->data != data) at = &(*at)->next;
+    l = *at;
+    *at = l->next;
+    pthread_mutex_unlock(&d->lock);
+    if (cudaSetDevice((int)d->index) == cudaSuccess) (void)cudaHostUnregister(l->data);
+    munmap(l->data, l->bytes);
+    free(l);
+}
+
+static bool is_locked(struct device *d, const uint8_t *p)
+{
+    pthread_mutex_lock(&d->lock);
+    const struct locked_block *l = d->locked;
+    while (l && !(p >= l->data && p < l->data + l->bytes)) l = l->next;
+    pthread_mutex_unlock(&d->lock);
+    return l != NULL;
+}
+
 static cuzk_status list_take(struct device *d, struct task *t, struct block_list *l, uint64_t *offset, uint64_t bytes)
 {
     pthread_mutex_lock(&d->lock);
@@ -257,6 +311,8 @@ static cuzk_status cuda_buffer_take(struct buffer *out, struct task *t, struct d
     } else if (kind == MEM_PINNED) {
         TRY(list_take(d, t, &d->pinned_list, &offset, bytes));
         out->data = d->pinned + offset;
+    } else if (kind == MEM_LOCKED) {
+        TRY(locked_take(&out->data, t, d, bytes));
     } else {
         TRY(list_take(d, t, &d->arena_list, &offset, bytes));
         out->data = d->arena + offset;
@@ -287,6 +343,7 @@ static void cuda_buffer_give(struct buffer *b)
             else explicit_bzero(b->data, b->bytes);
         }
         if (b->kind == MEM_HEAP) free(b->data);
+        else if (b->kind == MEM_LOCKED) locked_give(b->device, b->data);
         else if (b->kind == MEM_PINNED) list_give(b->device, &b->device->pinned_list, (uint64_t)(b->data - b->device->pinned));
         else list_give(b->device, &b->device->arena_list, (uint64_t)(b->data - b->device->arena));
     }
@@ -455,7 +512,11 @@ static cuzk_status cuda_stream_sync(struct stream *s, struct task *t)
 
 /* -- copies -- */
 
-static bool is_pinned(const struct device *d, const void *p) { return (const uint8_t *)p >= d->pinned && (const uint8_t *)p < d->pinned + d->pinned_bytes; }
+static bool is_pinned(struct device *d, const void *p)
+{
+    const uint8_t *const at = p;
+    return (at >= d->pinned && at < d->pinned + d->pinned_bytes) || is_locked(d, at);
+}
 
 cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const void *from, size_t bytes)
 {

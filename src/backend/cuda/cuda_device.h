@@ -34,8 +34,9 @@ struct device {
     uint64_t peak_bytes;        /* of the arena */
     atomic_uint_least64_t sent, received;
     cudaEvent_t zero;           /* from which marks are counted; NULL: there was none yet */
-    pthread_mutex_t lock;       /* of the two lists, and zero */
+    pthread_mutex_t lock;       /* of the lists, and zero */
     struct block_list arena_list, pinned_list;
+    struct locked_block *locked; /* MEM_LOCKED buffers */
     enum msm_accumulation msm_accumulation; /* MSM_ANY: the planner chooses; otherwise what tests and benches want of every plan */
 };
 
@@ -53,7 +54,7 @@ enum { NTT_PASSES_MAX = 4, NTT_DIRECTIONS = 3 };
 struct ntt_direction {
     const void *inner[NTT_PASS_MAX + 1];    /* by levels of a pass */
     struct ntt_element w8[3];
-    const void *low[NTT_PASSES_MAX], *high[NTT_PASSES_MAX], *step[NTT_PASSES_MAX], *step_high[NTT_PASSES_MAX];
+    const void *low[NTT_PASSES_MAX], *high[NTT_PASSES_MAX];
     uint32_t low_log2[NTT_PASSES_MAX];
     const void *scale, *scale_plain;        /* of the contiguous pass: the coset's powers, and these divided by R; or NULL */
 };
