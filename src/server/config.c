@@ -2,7 +2,9 @@
 #include "server/config.h"
 #include "base/mapfile.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "server/toml_read.h"
+#include "wire/address.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +14,7 @@
 enum kind {
     KIND_TEXT,
     KIND_LIST,
+    KIND_ADDRESSES,
     KIND_NUMBERS,
     KIND_COUNT,
     KIND_BYTES,
@@ -76,12 +79,15 @@ static cuzk_status set_string(struct task *t, char **at, const char *text)
     return CUZK_OK;
 }
 
-/* Of a flag; the file's texts have none (toml_read.h). */
+/* Of a flag: the file's texts are such, by TOML and toml_read.h. */
 static cuzk_status check_plain(struct task *t, const struct origin *o, const char *text)
 {
-    for (const char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f) return fail_at(t, o, "has a control character", NULL);
-    return CUZK_OK;
+    const size_t bytes = strlen(text), plain = utf8_plain_bytes((const uint8_t *)text, bytes);
+    if (plain == bytes) return CUZK_OK;
+    return fail_at(t, o,
+                   utf8_length((const uint8_t *)text + plain, bytes - plain) ? "has a control character"
+                                                                             : "is not UTF-8",
+                   NULL);
 }
 
 /* -- values -------------------------------------------------------------------------------------------------------------- */
@@ -161,9 +167,9 @@ static cuzk_status set_choice(struct config *c, struct task *t, enum config_id i
     return fail_at(t, o, what, NULL);
 }
 
-/* text: its items, with separator between them. */
-static cuzk_status set_list(struct config *c, struct task *t, enum config_id id, const struct origin *o,
-                            const char *text, char separator)
+/* text: items with separator between them, or empty: there are none. */
+static cuzk_status split(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                         const char *text, char separator)
 {
     TRY(set_string(t, &c->texts[id], text));
     size_t count = 1;
@@ -174,11 +180,46 @@ static cuzk_status set_list(struct config *c, struct task *t, enum config_id id,
     return count <= CONFIG_LIST_MOST ? CUZK_OK : fail_at(t, o, "has more than 256 items", NULL);
 }
 
+/* An empty item could not be told from the end of the list, nor one that is longer than CONFIG_ITEM_BYTES be looked at whole. */
+static cuzk_status check_item(struct task *t, const struct origin *o, enum kind kind, const char *at,
+                              size_t bytes)
+{
+    char item[CONFIG_ITEM_BYTES], what[ERROR_TEXT_BYTES];
+    if (bytes == 0) return fail_at(t, o, "has an empty item", NULL);
+    if (bytes >= CONFIG_ITEM_BYTES) {
+        snprintf(what, sizeof what, "has an item of %zu bytes, and %d is the most: %.40s...", bytes,
+                 CONFIG_ITEM_BYTES - 1, at);
+        return fail_at(t, o, what, NULL);
+    }
+    if (kind != KIND_ADDRESSES) return CUZK_OK;
+    struct address parsed;
+    struct task of_item;
+    task_init(&of_item);
+    snprintf(item, sizeof item, "%.*s", (int)bytes, at);
+    if (address_parse(&parsed, &of_item, item) == CUZK_OK) return CUZK_OK;
+    snprintf(what, sizeof what, "names no address: %.400s", of_item.error.text);
+    return fail_at(t, o, what, of_item.error.advice);
+}
+
+static cuzk_status set_list(struct config *c, struct task *t, enum config_id id, const struct origin *o,
+                            const char *text, char separator)
+{
+    TRY(split(c, t, id, o, text, separator));
+    const char *at = c->texts[id];
+    for (bool more = *at != '\0'; more;) {
+        const size_t bytes = strcspn(at, "\n");
+        TRY(check_item(t, o, rows[id].kind, at, bytes));
+        more = at[bytes] == '\n';
+        at += bytes + 1;
+    }
+    return CUZK_OK;
+}
+
 static cuzk_status set_numbers(struct config *c, struct task *t, enum config_id id, const struct origin *o,
                                const char *text)
 {
-    TRY(set_list(c, t, id, o, text, ','));
-    const char *at = c->texts[id];
+    TRY(split(c, t, id, o, text, ','));
+    char *at = c->texts[id];
     for (bool more = *at != '\0'; more;) {
         char what[128];
         const size_t bytes = strcspn(at, "\n"), digits = strspn(at, "0123456789");
@@ -189,8 +230,11 @@ static cuzk_status set_numbers(struct config *c, struct task *t, enum config_id 
                      rows[id].least, rows[id].most, (int)(bytes < 60 ? bytes : 60), at);
             return fail_at(t, o, what, NULL);
         }
-        more = at[bytes] == '\n';
-        at += bytes + 1;
+        size_t zeros = strspn(at, "0"); /* before the number, which TOML has without */
+        zeros -= zeros == digits;
+        memmove(at, at + zeros, strlen(at + zeros) + 1);
+        more = at[bytes - zeros] == '\n';
+        at += bytes - zeros + 1;
     }
     return CUZK_OK;
 }
@@ -215,8 +259,10 @@ static cuzk_status set_text(struct config *c, struct task *t, enum config_id id,
     uint64_t number = 0;
     switch (rows[id].kind) {
     case KIND_TEXT:
+        if (!text[0] && rows[id].standard[0]) return fail_at(t, o, "takes a text, not an empty one", NULL);
         return set_string(t, &c->texts[id], text);
     case KIND_LIST:
+    case KIND_ADDRESSES:
         return set_list(c, t, id, o, text, ',');
     case KIND_NUMBERS:
         return set_numbers(c, t, id, o, text);
@@ -243,6 +289,7 @@ static cuzk_status fail_type(struct task *t, const struct row *row, const struct
 {
     static const char *const takes[] = { [KIND_TEXT] = "a text",
                                          [KIND_LIST] = "a text or an array of texts",
+                                         [KIND_ADDRESSES] = "a text or an array of texts",
                                          [KIND_NUMBERS] = "an array of whole numbers",
                                          [KIND_CHOICE] = "a text",
                                          [KIND_TRUTH] = "true or false",
@@ -264,7 +311,6 @@ static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id,
         warn_ignored(c, id, o);
         return CUZK_OK;
     }
-    c->given[id] = true;
     if (l->kind == TOML_WHOLES && row->kind == KIND_NUMBERS) {
         char joined[TOML_TEXTS_MOST * 21 + 1] = "";
         size_t bytes = 0;
@@ -287,7 +333,9 @@ static cuzk_status set_leaf(struct config *c, struct task *t, enum config_id id,
         snprintf(shown, sizeof shown, "%" PRId64, l->whole);
         return set_number(c, t, id, o, l->whole >= 0, (uint64_t)l->whole, shown);
     }
-    if (l->kind == TOML_TEXTS && row->kind == KIND_LIST) {
+    if (l->kind == TOML_TEXTS && (row->kind == KIND_LIST || row->kind == KIND_ADDRESSES)) {
+        for (size_t i = 0; i < l->text_count; i++)
+            if (!l->texts[i][0]) return fail_at(t, o, "has an empty item", NULL);
         size_t bytes = 1;
         for (size_t i = 0; i < l->text_count; i++) bytes += strlen(l->texts[i]) + 1;
         char *joined = calloc(1, bytes);
@@ -503,7 +551,6 @@ cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv,
     snprintf(o.name, sizeof o.name, "%.*s", (int)bytes, word);
     if (!value) return fail_at(t, &o, "needs a value", NULL);
     if (is_circuit) return circuit_flag(c, t, value);
-    c->given[i] = true;
     TRY(check_plain(t, &o, value));
     return set_text(c, t, (enum config_id)i, &o, value);
 }
@@ -562,23 +609,6 @@ bool config_item(const struct config *c, enum config_id id, size_t item, char *o
     return true;
 }
 
-/* An item longer than CONFIG_ITEM_BYTES could not be looked at whole. */
-static cuzk_status check_items(const struct config *c, struct task *t)
-{
-    for (size_t id = 0; id < CONFIG_COUNT; id++) {
-        if (rows[id].kind != KIND_LIST && rows[id].kind != KIND_NUMBERS) continue;
-        for (const char *at = c->texts[id]; *at;) {
-            const size_t bytes = strcspn(at, "\n");
-            if (bytes >= CONFIG_ITEM_BYTES)
-                return FAIL(t, CUZK_INVALID_ARGUMENT,
-                            "%s.%s: an item has %zu bytes; %d is the most: %.40s...", rows[id].table,
-                            rows[id].key, bytes, CONFIG_ITEM_BYTES - 1, at);
-            at += bytes + (at[bytes] == '\n');
-        }
-    }
-    return CUZK_OK;
-}
-
 /* "porep-32g": whether its parameters are there is for the start to say. */
 static bool is_filecoin_name(const char *name)
 {
@@ -601,9 +631,11 @@ static cuzk_status check_devices(struct config *c, struct task *t)
                     "memory.pinned is for devices with memory of their own; the backend is cpu");
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
         const struct row *row = &rows[keys[i]];
+        const char *items = c->texts[keys[i]];
         char text[128];
+        if (c->numbers[keys[i]] == 0 && (!items || !items[0])) continue; /* "auto", [] */
         snprintf(text, sizeof text, "%s.%s has no effect: [engine] backend is cpu", row->table, row->key);
-        if (c->given[keys[i]]) c->warn(text);
+        c->warn(text);
     }
     return CUZK_OK;
 }
@@ -611,7 +643,6 @@ static cuzk_status check_devices(struct config *c, struct task *t)
 cuzk_status config_check(struct config *c, struct task *t)
 {
     char name[CONFIG_ITEM_BYTES];
-    TRY(check_items(c, t));
     TRY(check_devices(c, t));
     if (!c->texts[CONFIG_LISTEN][0]) return FAIL(t, CUZK_INVALID_ARGUMENT, "daemon.listen names no address");
     for (size_t i = 0; i < c->circuit_count; i++)
@@ -670,6 +701,7 @@ static void print_value(const struct config *c, FILE *f, size_t i)
         fputc(']', f);
         break;
     case KIND_LIST:
+    case KIND_ADDRESSES:
         fputc('[', f);
         for (size_t at = 0; text[at];) {
             const size_t bytes = strcspn(text + at, "\n");
@@ -720,8 +752,9 @@ void config_print(const struct config *c, FILE *f)
 void config_print_help(FILE *f)
 {
     static const char *const arguments[] = {
-        [KIND_TEXT] = "TEXT",  [KIND_LIST] = "LIST", [KIND_NUMBERS] = "N,N", [KIND_COUNT] = "N",
-        [KIND_BYTES] = "SIZE", [KIND_TIME] = "TIME", [KIND_TRUTH] = "BOOL",  [KIND_CHOICE] = "WORD"
+        [KIND_TEXT] = "TEXT",   [KIND_LIST] = "LIST",  [KIND_ADDRESSES] = "LIST",
+        [KIND_NUMBERS] = "N,N", [KIND_COUNT] = "N",    [KIND_BYTES] = "SIZE",
+        [KIND_TIME] = "TIME",   [KIND_TRUTH] = "BOOL", [KIND_CHOICE] = "WORD"
     };
     for (size_t i = 0; i < CONFIG_COUNT; i++) {
         if (rows[i].kind == KIND_IGNORED) continue;

@@ -25,8 +25,7 @@ struct config_circuit {
 
 struct config {
     uint64_t numbers[CONFIG_COUNT]; /* COUNT, BYTES, TIME, TRUTH, and the index of a CHOICE's word */
-    char *texts[CONFIG_COUNT];      /* TEXT; LIST and NUMBERS, their items separated by '\n' */
-    bool given[CONFIG_COUNT];       /* in the file or as a flag */
+    char *texts[CONFIG_COUNT];      /* TEXT; of lists the items, none of them empty, separated by '\n' */
     struct config_circuit circuits[CONFIG_CIRCUITS_MOST];
     size_t circuit_count;
     bool warned[CONFIG_COUNT];      /* each ignored key is named once */
@@ -48,8 +47,8 @@ cuzk_status config_flag(struct config *c, struct task *t, int argc, char **argv,
 /** After file and flags: what only the whole can tell (names in preload, a circuit without a key). */
 cuzk_status config_check(struct config *c, struct task *t) MUST_CHECK;
 
-#define CONFIG_ITEM_BYTES 512 /* of a LIST, with NUL: config_check refuses longer ones */
-/** The item-th text of a LIST, copied to out, as much of it as fits; false: there are no more. */
+#define CONFIG_ITEM_BYTES 512 /* of a list, with NUL: longer ones are refused */
+/** The item-th text of a list, copied to out, as much of it as fits; false: there are no more. */
 bool config_item(const struct config *c, enum config_id id, size_t item, char *out, size_t out_bytes);
 void config_print(const struct config *c, FILE *f); /* as a TOML file that means the same */
 void config_print_help(FILE *f);

@@ -292,16 +292,6 @@ static cuzk_status listen_everywhere(struct rpc_server *server, struct task *t, 
     return CUZK_OK;
 }
 
-/* Before anything is opened, and for --check-config. */
-static cuzk_status check_addresses(struct task *t, const struct config *c)
-{
-    char address[CONFIG_ITEM_BYTES];
-    struct address parsed;
-    for (size_t i = 0; config_item(c, CONFIG_LISTEN, i, address, sizeof address); i++)
-        TRY(address_parse(&parsed, t, address));
-    return CUZK_OK;
-}
-
 static cuzk_status serve(struct task *t, const struct config *c, const sigset_t *signals)
 {
     struct engine *engine = NULL;
@@ -365,7 +355,6 @@ int main(int argc, char **argv)
     pthread_sigmask(
         SIG_BLOCK, &signals,
         NULL); /* before any thread starts; while the configuration is read they end the process */
-    if (status == CUZK_OK) status = check_addresses(&t, &config);
     if (status == CUZK_OK && check_only) {
         config_print(&config, stdout);
     } else if (status == CUZK_OK) {

@@ -1,19 +1,8 @@
-/* Addresses, listening sockets, and the thread that accepts connections up to a limit. */
+/* Listening sockets, and the thread that accepts connections up to a limit. */
 #ifndef CUZK_WIRE_LISTENER_H
 #define CUZK_WIRE_LISTENER_H
 
-#include "base/task.h"
-
-#define ADDRESS_BYTES 128 /* a unix path has at most 107 */
-
-/* "host:port", "[v6]:port" or "unix:///path" taken apart. */
-struct address {
-    bool is_unix;
-    char host[ADDRESS_BYTES], port[8]; /* host: the path if is_unix */
-};
-/** Errors  CUZK_INVALID_ARGUMENT says what an address looks like. */
-cuzk_status address_parse(struct address *out, struct task *t, const char *text) MUST_CHECK;
-bool address_is_local(const struct address *a); /* unix or loopback: nobody else's machine can reach it */
+#include "wire/address.h"
 
 struct listener;
 /** Takes over fd: connected, non-blocking, closed on exec.  surplus: there are connection_most already, and this one is to be told so.

@@ -1,7 +1,7 @@
 /* The client's side of the transport, on gRPC core's C surface. */
 #include "wire/rpc_client.h"
 #include "base/clock.h"
-#include "wire/listener.h"
+#include "wire/address.h"
 #include "wire/rpc.h"
 #include "wire/rpc_core.h"
 #include <grpc/byte_buffer.h>
