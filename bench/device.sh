@@ -2,8 +2,10 @@
 # Checks and times the CUDA backend on a machine with a GPU: correctness first, then one table, then the memory checker and the profiler,
 # every step under a time limit of its own and all of them under one, so that a step that fails or hangs costs no other step its turn.
 #
-#     bench/device.sh pack BUILD FILE  on the machine that builds: the programs of a CMake build with CUDA, stripped, with the shared
-#                                      libraries that they need, as one archive to carry
+#     bench/device.sh pack BUILD FILE [PROGRAM...]
+#                                      on the machine that builds: the programs of a CMake build with CUDA, stripped, with the shared
+#                                      libraries that they need, as one archive to carry.  Default: those of this script and of
+#                                      bench/device_prove.sh
 #     bench/device.sh steps            what `run` would do, with its limits
 #     bench/device.sh run [STEP...]    the steps (or those whose name begins with a word given); exit code 1 if one failed
 #     bench/device.sh build            without CMake, for a machine that has nvcc and little else: bench_device, bench_image, test_cuda
@@ -182,14 +184,17 @@ run() {
     return $bad
 }
 
-pack() { # BUILD FILE
+pack() { # BUILD FILE [PROGRAM...]
+    build=$1 file=$2
+    shift 2
+    [ $# -gt 0 ] || set -- $( (steps | grep -oE '\b(cuzk|bench_device|bench_image|test_[a-z_]+)\b'; bench/device_prove.sh programs) | tr ' ' '\n' | sort -u)
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
     mkdir "$folder/lib"
     git rev-parse --short HEAD >"$folder/commit" 2>/dev/null || true
-    for name in $(steps | grep -oE '\b(cuzk|bench_device|bench_image|test_[a-z_]+)\b' | sort -u) cuzk-oracle; do
-        program=$(find "$1" -type f -name "$name" -perm -u+x -print -quit)
-        [ -n "$program" ] || { echo "bench/device.sh: $1 has no $name: build it first" >&2; return 1; }
+    for name in "$@"; do
+        program=$(find "$build" -type f -name "$name" -perm -u+x -print -quit)
+        [ -n "$program" ] || { echo "bench/device.sh: $build has no $name: build it first" >&2; return 1; }
         strip -o "$folder/$name" "$program"
         # what a machine may lack: everything but the C library's own
         ldd "$program" | awk '$3 ~ "^/" && $1 !~ /^(libc|libm|libdl|librt|libpthread|ld-linux.*)\.so/ { print $3 }' |
@@ -197,8 +202,8 @@ pack() { # BUILD FILE
     done
     ls -l "$folder" | awk '$9 != "" { printf "%-24s %10d\n", $9, $5 }'
     # most of each program is the same kernels: the window takes in several of them
-    tar -cf - -C "$folder" . | xz -T1 --lzma2=preset=1,dict=256MiB >"$2"
-    ls -l "$2" | awk '{ printf "%s: %.1f MiB\n", $9, $5 / 1048576 }'
+    tar -cf - -C "$folder" . | xz -T1 --lzma2=preset=1,dict=256MiB >"$file"
+    ls -l "$file" | awk '{ printf "%s: %.1f MiB\n", $9, $5 / 1048576 }'
 }
 
 command=${1:-help}
@@ -206,9 +211,9 @@ command=${1:-help}
 case $command in
 compile) compile "$1" ;;
 build) build ;;
-pack) [ $# -eq 2 ] || { echo "usage: bench/device.sh pack BUILD FILE" >&2; exit 2; }; pack "$@" ;;
+pack) [ $# -ge 2 ] || { echo "usage: bench/device.sh pack BUILD FILE [PROGRAM...]" >&2; exit 2; }; pack "$@" ;;
 steps) steps; steps | awk '{ s += $2 } END { printf "limits in all %d s; run stops after SECONDS_MOST\n", s }' ;;
 run) run "$@" ;;
 all) build; run ;;
-*) sed -n '2,16s/^# \{0,1\}//p' "$0"; [ "$command" = help ] || exit 2 ;;
+*) sed -n '2,18s/^# \{0,1\}//p' "$0"; [ "$command" = help ] || exit 2 ;;
 esac

@@ -1,7 +1,9 @@
-/* cuzk gen c1: vanilla proofs for people without a sector. */
+/* cuzk gen: vanilla proofs for people without a sector, circuits for people without one. */
 #include "cli/cli.h"
 #include "base/clock.h"
+#include "cuzk/cuzk_bench.h"
 #include "cuzk/cuzk_filecoin.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,8 +101,62 @@ static int gen_c1(int argc, char **argv)
     return run(&c1, path, wrapped);
 }
 
-static const struct command commands[] = { { "c1", "the output of Commit Phase 1 for a random sector",
-                                             gen_c1 } };
+static const char circuit_help[] = "Writes BASE.r1cs, a circuit that fills a domain of 2^K rows (each the "
+                                   "square of a full-size value), and BASE.wtns, a\n"
+                                   "random witness of it: to make a development key from (cuzk setup --dev), "
+                                   "and to time proofs.  Full-size values are the\n"
+                                   "hard case: circuits of hashes are mostly bits, and faster.";
+
+static int gen_circuit(int argc, char **argv)
+{
+    const char *base = NULL, *curve = "bn254";
+    uint64_t log2 = 0;
+    const struct option_row options[] = {
+        { "--curve", OPTION_TEXT, &curve, 0, 0, "C", "bn254 (default) or bls12_381" },
+        { "--log2", OPTION_COUNT, &log2, 3, CUZK_BENCH_CIRCUIT_LOG2_MOST, "K", "rows: 2^K" },
+        CLI_COMMON_OPTIONS,
+    };
+    const struct operand_row operands[] = { { "BASE", &base, false, "the files' name without its ending" } };
+    char r1cs[PATH_MAX], wtns[PATH_MAX];
+    cuzk_error error = CUZK_ERROR_INIT;
+    struct task t;
+
+    if (args_want_help(argc, argv)) {
+        args_print_help("gen circuit", circuit_help, options, ARRAY_COUNT(options), operands,
+                        ARRAY_COUNT(operands));
+        return 0;
+    }
+    task_init(&t);
+    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
+        return cli_fail_task(&t);
+    if (log2 == 0 || (strcmp(curve, "bn254") != 0 && strcmp(curve, "bls12_381") != 0)) {
+        if (log2 == 0)
+            FAIL(&t, CUZK_INVALID_ARGUMENT, "--log2 K is missing");
+        else
+            FAIL(&t, CUZK_INVALID_ARGUMENT, "--curve takes bn254 or bls12_381, not '%s'", curve);
+        return cli_fail_task(&t);
+    }
+    if ((size_t)snprintf(r1cs, sizeof r1cs, "%s.r1cs", base) >= sizeof r1cs) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "the name is too long");
+        return cli_fail_task(&t);
+    }
+    snprintf(wtns, sizeof wtns, "%s.wtns", base);
+    const uint64_t start = clock_now_ns();
+    if (cuzk_bench_circuit(curve, (unsigned)log2, r1cs, wtns, &error) != CUZK_OK) return cli_fail(&error);
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:o, s:o, s:s, s:i, s:f}", "status", "OK", "r1cs",
+                                 cli_json_text(r1cs), "wtns", cli_json_text(wtns), "curve", curve, "log2",
+                                 (int)log2, "ms", clock_ms_since(start)));
+    else if (!cli.quiet)
+        printf("%s and %s: %s, domain 2^%u, made in %.1f s\n", r1cs, wtns, curve, (unsigned)log2,
+               clock_ms_since(start) * 1e-3);
+    return 0;
+}
+
+static const struct command commands[] = {
+    { "c1", "the output of Commit Phase 1 for a random sector", gen_c1 },
+    { "circuit", "a circuit of a wanted size and a witness", gen_circuit },
+};
 
 int cmd_gen(int argc, char **argv)
 {

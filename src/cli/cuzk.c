@@ -17,7 +17,7 @@ static const struct command commands[] = {
     { "setup", "make a development key from a circuit (insecure)", cmd_setup },
     { "porep", "Filecoin's proof of replication: prove, verify, inspect", cmd_porep },
     { "circuit", "built-in circuits: info, check", cmd_circuit },
-    { "gen", "inputs for trying out: c1", cmd_gen },
+    { "gen", "inputs for trying out: c1, circuit", cmd_gen },
     { "bench", "time proofs on a key, or single operations", cmd_bench },
     { "submit", "give a job to a cuzkd", cmd_remote },
     { "await", "wait for a job of a cuzkd and write its proof", cmd_remote },
