@@ -4,9 +4,10 @@
  * that a product with an entry keeps an element's form; a table divided by R turns Montgomery form into plain integers. */
 #include "backend/cuda/cuda_device.h"
 
+#include <limits.h>
 #include <string.h>
 
-enum { TABLE_LOG2 = 18 }; /* entries of one table, so that it stays in the L2 cache */
+enum { TABLE_LOG2 = 18 }; /* entries of a table between passes, 8 MiB: what is larger is two, so that they stay in the L2 cache */
 
 struct pass_kernels {
     int (*prepare)(void);
@@ -48,15 +49,39 @@ struct split {
     unsigned count, levels[NTT_PASSES_MAX], below[NTT_PASSES_MAX], above[NTT_PASSES_MAX];
 };
 
+/* Products that a pass takes for eight points: a round of three levels 5, of two 2, of one none, and 7 between two rounds. */
+static unsigned products_of(unsigned levels)
+{
+    const unsigned rounds = (levels + 2) / 3;
+    return levels / 3 * 5 + (levels % 3 == 2 ? 2 : 0) + 7 * (rounds - 1);
+}
+
+/* The fewest passes, and of those the levels that take the fewest products, the largest first: 9 + 9 + 6 for 2^24 (75 for eight points; 78
+ * with 8 + 8 + 8), 8 + 6 + 6 for 2^20 (60; 65 with 7 + 7 + 6). */
 static struct split split_of(unsigned log2)
 {
     struct split s;
-    unsigned above = 0;
     memset(&s, 0, sizeof s);
     if (log2 <= NTT_SMALL_LOG2) return s;
     s.count = (log2 + NTT_PASS_MAX - 1) / NTT_PASS_MAX;
-    for (unsigned i = 0; i < s.count; i++) {
-        s.levels[i] = log2 / s.count + (i < log2 % s.count);
+    /* n[i] passes of NTT_PASS_MIN + i levels, i = 0..3; n[2] and n[3] are tried, the others follow */
+    unsigned n[4] = { 0 }, least = UINT_MAX;
+    const unsigned extra = log2 - NTT_PASS_MIN * s.count;
+    for (unsigned nines = 0; nines <= s.count; nines++)
+        for (unsigned eights = 0; eights + nines <= s.count; eights++) {
+            const unsigned have = 3 * nines + 2 * eights, sevens = extra - have;
+            if (have > extra || sevens + eights + nines > s.count) continue;
+            const unsigned sixes = s.count - sevens - eights - nines;
+            const unsigned all = nines * products_of(9) + eights * products_of(8) + sevens * products_of(7) + sixes * products_of(6);
+            if (all >= least) continue;
+            least = all;
+            n[0] = sixes, n[1] = sevens, n[2] = eights, n[3] = nines;
+        }
+    unsigned above = 0;
+    for (unsigned i = 0, size = 3; i < s.count; i++) {
+        while (!n[size]) size--;
+        n[size]--;
+        s.levels[i] = NTT_PASS_MIN + size;
         s.above[i] = above;
         above += s.levels[i];
         s.below[i] = log2 - above;
@@ -140,7 +165,8 @@ static cuzk_status direction(struct builder *b, struct task *t, struct ntt_direc
         }
         for (unsigned i = 0; i + 1 < s.count; i++) {
             const unsigned k = s.levels[i];
-            d->low_log2[i] = k + s.below[i] <= TABLE_LOG2 ? s.below[i] : TABLE_LOG2 - k;
+            const unsigned half = (s.below[i] + 1) / 2, fits = TABLE_LOG2 - k;
+            d->low_log2[i] = s.below[i] <= fits ? s.below[i] : half > fits ? half : fits;
             const struct ntt_table low = { .rows_log2 = k, .columns_log2 = d->low_log2[i], .step = (uint64_t)1 << s.above[i],
                                            .gamma_step = (uint64_t)1 << s.above[i], .sigma = element(i == 0 ? sigma : &one) };
             TRY(table(b, t, &d->low[i], &low, &root, &shift));
@@ -148,14 +174,6 @@ static cuzk_status direction(struct builder *b, struct task *t, struct ntt_direc
             const struct ntt_table high = { .rows_log2 = k, .columns_log2 = s.below[i] - d->low_log2[i],
                                             .step = (uint64_t)1 << (s.above[i] + d->low_log2[i]), .sigma = element(&one) };
             TRY(table(b, t, &d->high[i], &high, &root, &shift));
-            /* w^(l 2^(k - 3)) gamma^(2^(k - 3)): one row, as powers of the root by gamma's part of the table */
-            struct fr gamma_step;
-            c->fr.pow(&gamma_step, gamma ? gamma : &one, (uint64_t)1 << (s.above[i] + k - 3));
-            const struct ntt_table step = { .rows_log2 = d->low_log2[i], .gamma_step = (uint64_t)1 << (s.above[i] + k - 3), .sigma = element(&gamma_step) };
-            TRY(table(b, t, &d->step[i], &step, &root, &root));
-            const struct ntt_table step_high = { .rows_log2 = s.below[i] - d->low_log2[i],
-                                                 .gamma_step = (uint64_t)1 << (s.above[i] + k - 3 + d->low_log2[i]), .sigma = element(&one) };
-            TRY(table(b, t, &d->step_high[i], &step_high, &root, &root));
         }
     }
     if (!scaled) return CUZK_OK;
@@ -181,8 +199,6 @@ static struct ntt_pass pass_of(const struct ntt_direction *d, const struct split
     memcpy(p.w8, d->w8, sizeof p.w8);
     p.low = d->low[i];
     p.high = d->high[i];
-    p.step = d->step[i];
-    p.step_high = d->step_high[i];
     p.low_log2 = d->low_log2[i];
     return p;
 }

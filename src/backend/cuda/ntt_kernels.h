@@ -38,7 +38,6 @@ struct ntt_pass {
     /* Twiddle of frequency k and position l below: low[k][l % 2^low_log2] * high[k][l >> low_log2]; high NULL: low alone. */
     const void *low, *high;
     uint32_t low_log2;
-    const void *step, *step_high; /* with high: the factors' quotient from a frequency to the one 2^(levels - 3) above, split likewise */
     const void *scale;          /* contiguous pass: factor by position in the block, or NULL */
     const void *inner_back;     /* fused pass: the same for the transform that follows */
     struct ntt_element w8_back[3];

@@ -150,36 +150,31 @@ static __device__ __forceinline__ void table_entry(fe_t *w, const void *table, u
 }
 
 /* A thread's eight points of the lowest round, which are in registers, times the factors between passes, by way of the thread's own
- * places in shared memory, so that the code is a loop.  Their frequencies are k + i 2^(K-3), point rev3(i).  Where a factor comes from
- * two tables, the eight are made from the first by multiplying on with w^(l 2^(K-3)). */
+ * places in shared memory, so that the code is a loop.  Their frequencies are k + i 2^(K-3), point rev3(i).  Where a factor is that of
+ * two tables a point is multiplied twice: 16 products for eight points.  (Making the eight factors from the first and their quotient
+ * takes 18 and makes each canonical.) */
 template <bool STRIDED> static __device__ __forceinline__ void pass_twiddle(fe_t *x, const struct ntt_pass *p, uint32_t t, uint32_t c, uint32_t l)
 {
     const uint32_t k = frequency(place(t, 0, 0)), low = l & ((1u << p->low_log2) - 1), high = l >> p->low_log2;
-    fe_t w, step, v;
+    fe_t w, u, v;
     put<STRIDED>(x, t, c, 0);
     table_entry(&w, p->low, k, p->low_log2, low);
-    if (p->high) {
-        table_entry(&v, p->high, k, p->below - p->low_log2, high);
-        fe_mul(&w, &v, &w);
-        fe_canon_once(&w);
-        table_entry(&step, p->step, 0, 0, low);
-        table_entry(&v, p->step_high, 0, 0, high);
-        fe_mul(&step, &v, &step);
-        fe_canon_once(&step);
-    }
+    if (p->high) table_entry(&u, p->high, k, p->below - p->low_log2, high);
     NOT_UNROLLED
     for (uint32_t i = 0; i < 8; i++) {
         uint4 *mine = slot<STRIDED>(place(t, rev3(i), 0), c);
-        fe_t next;
-        if (!p->high && i < 7) table_entry(&next, p->low, k + ((i + 1) << (K - 3)), p->low_log2, low);
+        const uint32_t next = k + ((i < 7 ? i + 1 : i) << (K - 3));
+        fe_t after;
         fe_read(&v, mine, SLOTS);
+        table_entry(&after, p->low, next, p->low_log2, low);
         fe_mul(&v, &w, &v);
-        fe_write(mine, &v, SLOTS);
+        w = after;
         if (p->high) {
-            fe_mul(&next, &step, &w);
-            fe_canon_once(&next);
+            table_entry(&after, p->high, next, p->below - p->low_log2, high);
+            fe_mul(&v, &u, &v);
+            u = after;
         }
-        w = next;
+        fe_write(mine, &v, SLOTS);
     }
     get<STRIDED>(x, t, c, 0);
 }
