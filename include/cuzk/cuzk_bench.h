@@ -109,13 +109,20 @@ typedef struct cuzk_porep_bench_plan {
     uint64_t block_bytes;   /* and all of it */
     uint64_t pinned_bytes;  /* of a lane, on the host */
     uint64_t total_bytes;   /* of the device */
+    /* Where not all points of the key fit: */
+    uint64_t place_bytes;   /* each of two places of a lane through which points are sent under the sums; 0: all points are there */
+    uint64_t sent_bytes;    /* points that a batch sends, */
+    uint64_t locked_bytes;  /* and where they are kept, with the statements: locked host memory */
+    double kept_share[5];   /* of the points of A, B1, B2, L, H, those that stay on the device */
 } cuzk_porep_bench_plan;
 #define CUZK_POREP_BENCH_PLAN_INIT                                               \
     {                                                                            \
-        sizeof(cuzk_porep_bench_plan), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0        \
+        sizeof(cuzk_porep_bench_plan), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, { 0 }                                                             \
     }
 
-/** Errors  CUZK_TOO_LARGE: not even one partition fits; both numbers are named. */
+/** What the host has is not asked: locked_bytes says what it needs.
+ * Errors  CUZK_TOO_LARGE: not even one partition fits; both numbers are named. */
 CUZK_CHECKED cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *context,
                                                const cuzk_porep_key *key,
                                                const cuzk_porep_bench_options *options, cuzk_error *error);

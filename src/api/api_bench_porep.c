@@ -419,6 +419,15 @@ cuzk_status cuzk_bench_porep(cuzk_porep_bench *out, cuzk_context *context, const
     return api_end(&call, status, error);
 }
 
+static void tell_sent(cuzk_porep_bench_plan *out, const struct batch_plan *p)
+{
+    out->place_bytes = p->place_bytes;
+    out->sent_bytes = p->link_bytes;
+    out->locked_bytes = p->host_bytes;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++)
+        out->kept_share[q] = p->keep.streams ? (double)p->keep.count[q] / (double)p->split->row[q].count : 1;
+}
+
 cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *context,
                                   const cuzk_porep_key *key, const cuzk_porep_bench_options *options,
                                   cuzk_error *error)
@@ -426,7 +435,7 @@ cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *cont
     cuzk_porep_bench_options o = CUZK_POREP_BENCH_OPTIONS_INIT;
     cuzk_porep_bench_plan own = CUZK_POREP_BENCH_PLAN_INIT;
     struct key_split *split = NULL;
-    struct batch_limits limits;
+    struct batch_limits limits = { 0 };
     struct batch_plan plan;
     struct api_call call;
 
@@ -441,6 +450,7 @@ cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *cont
     if (o.partitions == 0) o.partitions = key->key.binding.circuit.shape->partitions;
     cuzk_status status = check_options(&call.task, context, &o);
     if (status == CUZK_OK) limits = limits_of(&o, o.partitions);
+    limits.host_bytes = UINT64_MAX;
     if (status == CUZK_OK)
         status = key_split_create(&split, &call.task, key->key.key, context->backend, context->device);
     if (status == CUZK_OK) status = prove_batch_plan(&plan, &call.task, split, &limits);
@@ -457,6 +467,7 @@ cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *cont
         own.block_bytes = plan.block_bytes;
         own.pinned_bytes = plan.partitions * plan.statement_bytes;
         own.total_bytes = plan.total_bytes;
+        tell_sent(&own, &plan);
         api_copy_out(out, &own, sizeof own);
     }
     key_split_destroy(split);

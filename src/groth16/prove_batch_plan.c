@@ -316,8 +316,9 @@ static cuzk_status plan_resident(struct batch_plan *p, struct task *t, const str
 #define ADDITIONS_S   3.06e9
 #define PIECE_S       2e-4
 #define ONE_SLOT_COST 1.02
-/* The least place and workspace that are tried. */
+/* The least place and workspace that are tried.  Of places far below the largest one no good comes where larger ones fit. */
 #define PLACE_LEAST     ((uint64_t)BATCH_PIECE_POINTS * 256)
+#define PLACES_TRIED    64
 #define SUM_BYTES_LEAST ((uint64_t)64 << 10)
 
 static double cost_of(const struct batch_plan *p)
@@ -360,6 +361,25 @@ static uint64_t cut_bytes(struct batch_plan *p, const struct share *s, uint64_t 
     return fixed_bytes(p) + s->lanes * (s->each + *room) + QUERY_COUNT * ARENA_ALIGN;
 }
 
+static uint64_t keep_most(const struct batch_limits *l, uint64_t bytes)
+{
+    return l->keep_most != 0 && l->keep_most < bytes ? l->keep_most : bytes;
+}
+
+/* Sums have taken less than there was for them: as many more points as fit beside what they take. */
+static void keep_more(struct batch_plan *p, const struct batch_limits *l, const struct share *s,
+                      uint64_t bytes)
+{
+    struct batch_plan more = *p;
+    struct task quiet;
+
+    task_init(&quiet);
+    keep_points(&more, keep_most(l, bytes + s->memory - total_bytes(p, s)));
+    if (plan_within(&more, &quiet, room_of(&more, s)) != CUZK_OK) return;
+    more.link_bytes = link_bytes_of(&more);
+    if (cost_of(&more) < cost_of(p)) *p = more;
+}
+
 /* With the rest for points. */
 static cuzk_status plan_cut(struct batch_plan *p, struct task *t, const struct batch_limits *l,
                             const struct share *s, uint64_t place_bytes, uint64_t run_bytes)
@@ -367,7 +387,7 @@ static cuzk_status plan_cut(struct batch_plan *p, struct task *t, const struct b
     uint64_t room;
     const uint64_t left = s->memory - cut_bytes(p, s, place_bytes, run_bytes, &room);
 
-    keep_points(p, l->keep_most != 0 && l->keep_most < left ? l->keep_most : left);
+    keep_points(p, keep_most(l, left));
     cuzk_status status = plan_within(p, t, room);
     if (status != CUZK_OK &&
         p->keep.count[QUERY_H] != 0) { /* the sum over what is kept may want more than one over a piece */
@@ -375,29 +395,38 @@ static cuzk_status plan_cut(struct batch_plan *p, struct task *t, const struct b
         keep_points(p, 0);
         status = plan_within(p, t, room);
     }
+    if (status != CUZK_OK) return status;
     p->link_bytes = link_bytes_of(p);
-    return status;
+    keep_more(p, l, s, left);
+    return CUZK_OK;
 }
 
-/* Of places of so many bytes the best cut into *best, if it is better than that: from workspace of all that is left on. */
+/* Of places of so many bytes the best cut into *best, if it is better than that: from workspace of all that is left on, less and less,
+ * until that has cost more than it gained twice. */
 static void try_places(struct batch_plan *best, double *least, struct batch_plan *p,
                        const struct batch_limits *l, const struct share *s, uint64_t place_bytes)
 {
+    double own_least = -1;
+    unsigned worse = 0;
     struct task quiet;
     uint64_t room;
     const uint64_t taken = cut_bytes(p, s, place_bytes, 0, &room);
 
     if (taken > s->memory) return;
     const uint64_t left = room - before_run(p) + (s->memory - taken) / s->lanes;
-    for (uint64_t run = left < SUM_BYTES_MOST ? left : SUM_BYTES_MOST;; run /= 2) {
+    uint64_t run = left < SUM_BYTES_MOST ? left : SUM_BYTES_MOST;
+    while (worse < 2) {
         task_init(&quiet);
         if (plan_cut(p, &quiet, l, s, place_bytes, run) != CUZK_OK) return; /* nor with less */
         const double cost = cost_of(p);
+        worse = own_least >= 0 && cost >= own_least ? worse + 1 : 0;
+        if (worse == 0) own_least = cost;
         if (*least < 0 || cost < *least) {
             *best = *p;
             *least = cost;
         }
         if (run < SUM_BYTES_LEAST) return;
+        run = arena_round(p->run_bytes) < run ? arena_round(p->run_bytes) : run / 2;
     }
 }
 
@@ -423,7 +452,8 @@ static bool plan_sending(struct batch_plan *p, const struct batch_limits *l, con
 
     for (unsigned slots = partitions > 1 ? 2 : 1; slots > 0; slots--) {
         cut(&tried, l, partitions, slots);
-        for (uint64_t place = most; place >= end; place /= 2) try_places(p, &least, &tried, l, s, place);
+        for (uint64_t place = most; place >= end && (least < 0 || place >= most / PLACES_TRIED); place /= 2)
+            try_places(p, &least, &tried, l, s, place);
     }
     return least >= 0;
 }

@@ -377,7 +377,8 @@ static void sending_with(unsigned derived, size_t first, size_t end)
         assert_true(plan.total_bytes <= l.memory_bytes);
         if (cuts[i].keep_most == 1)
             for (int q = 0; q < QUERY_COUNT; q++) assert_int_equal(plan.keep.count[q], 0);
-        if (cuts[i].place_bytes != 0) assert_true(batch_piece_count(&plan, QUERY_H) > 2);
+        if (cuts[i].place_bytes != 0) assert_true(batch_piece_count(&plan, QUERY_A) > 1);
+        assert_true(plan.link_bytes > 0);
         const uint64_t before = bytes_free(&p), sent = sent_so_far(&p);
         prove_right(&p, b, (unsigned)i, cuts[i].count);
         if (sent_so_far(&p) != 0 && cuts[i].count == cuts[i].wanted)
@@ -685,6 +686,56 @@ static void cancelled(void **state)
     place_close(&p);
 }
 
+/* The statement of partition 1 comes with the order to stop, while points for partition 0 are on their way. */
+struct stopping {
+    const struct random_statement *statement;
+    atomic_bool *cancel;
+};
+
+static cuzk_status write_and_stop(const void *context, struct task *t, unsigned number, uint8_t *out)
+{
+    const struct stopping *s = context;
+
+    if (number == 1) atomic_store(s->cancel, true);
+    return write_statement(s->statement, t, number, out);
+}
+
+static void cancelled_while_points_are_sent(void **state)
+{
+    const struct batch_limits l = { .partitions = 3,
+                                    .memory_bytes = too_little_for_all(0, 3),
+                                    .sends = true,
+                                    .place_bytes = 128 * 192 * 5,
+                                    .keep_most = 1 };
+    struct batch_item items[3];
+    struct stopping stopping[3];
+    struct batch_plan plan;
+    atomic_bool cancel = false;
+    struct place p;
+    struct task t;
+
+    (void)state;
+    struct batch *b = sending_open(&p, &plan, m.key[0], &l);
+    const uint64_t before = bytes_free(&p);
+    items_of(items, 0, 3);
+    for (unsigned k = 0; k < 3; k++) {
+        stopping[k] = (struct stopping){ items[k].context, &cancel };
+        items[k].state = write_and_stop;
+        items[k].context = &stopping[k];
+    }
+    proving_task(&t, &m.proving);
+    t.cancel = &cancel;
+    assert_int_equal(prove_batch_begin(b, &t, items, 3, NULL), CUZK_CANCELLED);
+    assert_int_equal(bytes_free(&p), before);
+    items_of(items, 0, 2);
+    proving_must(&p.t, prove_batch_begin(b, &p.t, items, 2, NULL), "batch begun");
+    prove_batch_close(b); /* with all of it under way */
+    proving_must(&p.t, prove_batch_open(&b, &p.t, &plan), "batch");
+    prove_right(&p, b, 4, 1);
+    prove_batch_close(b);
+    place_close(&p);
+}
+
 #if defined(CUZK_CUDA_EMULATED) || defined(CPU_IMAGES)
 static cuzk_status prove_one(struct batch *b, struct task *t, struct batch_item *item)
 {
@@ -695,26 +746,19 @@ static cuzk_status prove_one(struct batch *b, struct task *t, struct batch_item 
 #endif
 
 #if defined(CUZK_CUDA_EMULATED)
-/* An error that leaves the context alive, from every call of the runtime in turn. */
-static void every_call_fails(void **state)
+/* An error that leaves the context alive, from every call of the runtime in turn, or from about so many of them. */
+static void calls_fail(struct place *p, struct batch *b, unsigned long most)
 {
-    const struct batch_limits l = { .partitions = 2, .lanes = 1, .check_rows = true };
     struct batch_item item;
-    struct batch_plan plan;
     unsigned failed = 0;
-    struct place p;
     struct task t;
 
-    (void)state;
-    if (!m.all) skip();
-    place_open(&p, m.key[1]);
-    struct batch *b = batch_of(&p, &plan, &l);
-    proving_must(&p.t, prove_one(b, &p.t, &item), "batch");
-    const uint64_t before = bytes_free(&p);
+    proving_must(&p->t, prove_one(b, &p->t, &item), "batch");
+    const uint64_t before = bytes_free(p);
     unsigned long calls = cuda_host_call_count();
-    proving_must(&p.t, prove_one(b, &p.t, &item), "batch");
+    proving_must(&p->t, prove_one(b, &p->t, &item), "batch");
     calls = cuda_host_call_count() - calls;
-    const unsigned long step = calls / 60 + 1;
+    const unsigned long step = calls / most + 1;
     for (unsigned long n = 1; n <= calls; n += step) {
         proving_task(&t, &m.proving);
         cuda_host_fail_call(n, cudaErrorMemoryAllocation);
@@ -724,39 +768,116 @@ static void every_call_fails(void **state)
             fail_msg("call %lu: %d, %s", n, (int)status, t.error.text);
         failed += status != CUZK_OK;
         if (status == CUZK_OK) assert_verifies(&item);
-        if (bytes_free(&p) != before) fail_msg("call %lu: memory is missing", n);
+        if (bytes_free(p) != before) fail_msg("call %lu: memory is missing", n);
     }
     printf("%lu calls, %u of %lu failures told\n", calls, failed, (calls + step - 1) / step);
     assert_true(failed > 0);
-    prove_right(&p, b, 4, 1);
-    prove_batch_close(b);
-    place_close(&p);
+    prove_right(p, b, 4, 1);
+}
+
+/* The same for the load of a key: what fails leaves nothing behind. */
+static void loads_fail(struct place *p, const struct key_keep *keep, unsigned long most)
+{
+    const uint64_t before = bytes_free(p);
+    unsigned long calls = cuda_host_call_count(), n = 1;
+    struct task t;
+    cuzk_status status;
+
+    proving_must(&p->t, load(p, &p->t, keep), "key");
+    calls = cuda_host_call_count() - calls;
+    key_split_destroy(p->split);
+    key_device_drop(m.key[1], p->backend, p->device);
+    assert_int_equal(bytes_free(p), before);
+    proving_must(&p->t, key_split_create(&p->split, &p->t, m.key[1], p->backend, p->device), "key");
+    do {
+        proving_task(&t, &m.proving);
+        cuda_host_fail_call(n, cudaErrorMemoryAllocation);
+        status = load(p, &t, keep);
+        cuda_host_fail_call(0, 0);
+        if (status != CUZK_OK && status != CUZK_NO_MEMORY)
+            fail_msg("call %lu: %d, %s", n, (int)status, t.error.text);
+        if (status != CUZK_OK) key_device_drop(m.key[1], p->backend, p->device);
+        if (status != CUZK_OK && bytes_free(p) != before) fail_msg("call %lu: memory is missing", n);
+        n += calls / most + 1;
+    } while (status != CUZK_OK && n <= calls);
+    if (status != CUZK_OK) proving_must(&p->t, load(p, &p->t, keep), "key");
 }
 #elif defined(CPU_IMAGES)
 /* From every call of the backend in turn. */
-static void every_call_fails(void **state)
+static void calls_fail(struct place *p, struct batch *b, unsigned long most)
 {
-    const struct batch_limits l = { .partitions = 2, .lanes = 1, .check_rows = true };
+    const unsigned waits = p->split->keep.streams ? 3 : 2; /* of streams, when all has been done */
     struct batch_item item;
-    struct batch_plan plan;
     uint64_t n = 0, calls = 0;
-    struct place p;
     struct task t;
 
-    (void)state;
-    place_open(&p, m.key[1]);
-    struct batch *b = batch_of(&p, &plan, &l);
+    (void)most;
     do {
         proving_task(&t, &m.proving);
         fault_arm(n, CUZK_DEVICE_LOST);
         const cuzk_status status = prove_one(b, &t, &item);
         calls = fault_disarm();
-        /* the last two wait for what has ended: whatever they say, the proof is there */
-        assert_int_equal(status, n + 2 < calls ? CUZK_DEVICE_LOST : CUZK_OK);
-        if (n % 12 == 0) prove_right(&p, b, 4, 1);
+        /* the last ones wait for what has ended: whatever they say, the proof is there */
+        assert_int_equal(status, n + waits < calls ? CUZK_DEVICE_LOST : CUZK_OK);
+        if (n % 12 == 0) prove_right(p, b, 4, 1);
     } while (n++ < calls);
     assert_verifies(&item);
     printf("%llu calls\n", (unsigned long long)calls);
+}
+
+static void loads_fail(struct place *p, const struct key_keep *keep, unsigned long most)
+{
+    struct task t;
+    uint64_t n = 0, calls;
+    cuzk_status status;
+
+    (void)most;
+    do {
+        proving_task(&t, &m.proving);
+        fault_arm(n++, CUZK_DEVICE_LOST);
+        status = load(p, &t, keep);
+        calls = fault_disarm();
+        if (status != CUZK_OK) key_device_drop(m.key[1], p->backend, p->device);
+    } while (status != CUZK_OK);
+    assert_true(calls < n);
+}
+#endif
+
+#if defined(CUZK_CUDA_EMULATED) || defined(CPU_IMAGES)
+static void every_call_fails(void **state)
+{
+    const struct batch_limits l = { .partitions = 2, .lanes = 1, .check_rows = true };
+    struct batch_plan plan;
+    struct place p;
+
+    (void)state;
+    if (!m.all) skip();
+    place_open(&p, m.key[1]);
+    struct batch *b = batch_of(&p, &plan, &l);
+    calls_fail(&p, b, 60);
+    prove_batch_close(b);
+    place_close(&p);
+}
+
+static void every_call_fails_while_points_are_sent(void **state)
+{
+    const struct batch_limits l = { .partitions = 2,
+                                    .memory_bytes = too_little_for_all(1, 2),
+                                    .sends = true,
+                                    .place_bytes = 128 * 192 * 7,
+                                    .keep_most = 1 };
+    struct batch_plan plan;
+    struct batch *b;
+    struct place p;
+
+    (void)state;
+    if (!m.all) skip();
+    device_open(&p, 0);
+    proving_must(&p.t, key_split_create(&p.split, &p.t, m.key[1], p.backend, p.device), "key");
+    proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan");
+    loads_fail(&p, &plan.keep, 40);
+    proving_must(&p.t, prove_batch_open(&b, &p.t, &plan), "batch");
+    calls_fail(&p, b, 60);
     prove_batch_close(b);
     place_close(&p);
 }
@@ -776,8 +897,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(sending_of_the_derived_key),
         cmocka_unit_test(sending_in_less_and_less),
         cmocka_unit_test(cancelled),
+        cmocka_unit_test(cancelled_while_points_are_sent),
 #if defined(CUZK_CUDA_EMULATED) || defined(CPU_IMAGES)
         cmocka_unit_test(every_call_fails),
+        cmocka_unit_test(every_call_fails_while_points_are_sent),
 #endif
     };
     const struct backend *b = proving_on();
