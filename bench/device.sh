@@ -70,7 +70,7 @@ check-image      40 test_image_proof_cuda
 check-setup      40 test_setup_cuda
 check-oracle     60 test_oracle cuda
 check-derived    60 test_derived cuda
-check-repeats    30 bench_device repeats
+check-repeats    90 bench_device repeats
 time-ntt         60 bench_device ntt quotient
 time-ntt28       40 bench_device ntt28
 time-msm381      60 bench_device msm381
@@ -91,14 +91,21 @@ racecheck-ntt    40 compute-sanitizer --error-exitcode 1 --tool racecheck test_c
 racecheck-msm    40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda msm_gather
 racecheck-bits   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda bit_sum_special*
 racecheck-quot   30 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda quotient_d*
-ncu-msm          40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_accumulate bench_device msm381
-ncu-affine       40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_affine -s 8 bench_device affine381
-ncu-msm-g2       40 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_accumulate bench_device msm381g2
-ncu-ntt          40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_d.._strided|k_contiguous bench_device quotient
-ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=100 ncu NCU -k regex:k_bit_sum bench_device bits
+kernels-msm      40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu DURATIONS bench_device msm381
+kernels-affine   40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu DURATIONS bench_device affine381
+kernels-msm-g2   30 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=20 ncu DURATIONS bench_device msm381g2
+kernels-bits     30 env BENCH_ONLY=2^26 BENCH_RUNS=1 BENCH_ARENA=20 ncu DURATIONS bench_device bits
+kernels-quotient 30 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu DURATIONS bench_device quotient
+ncu-msm          40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device msm381
+ncu-affine       40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_affine -s 8 bench_device affine381
+ncu-msm-g2       40 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device msm381g2
+ncu-ntt          40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu NCU -k regex:k_d.._strided|k_contiguous bench_device quotient
+ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_bit_sum bench_device bits
 END
 }
-ncu_options="--clock-control none --launch-count 1 --section SpeedOfLight --section Occupancy --section WarpStateStats --section LaunchStats --section MemoryWorkloadAnalysis --section ComputeWorkloadAnalysis"
+# ncu keeps a copy of the arena for each pass over a kernel: small arenas, or it is not done in time.
+duration_options="--clock-control none --target-processes all --metrics gpu__time_duration.sum --csv"
+ncu_options="--clock-control none --launch-count 1 --section SpeedOfLight --section Occupancy --section WarpStateStats --section LaunchStats --section MemoryWorkloadAnalysis --section ComputeWorkloadAnalysis --section SchedulerStats"
 
 # The words of a step's command with programs of $BIN in place; false: a tool is not here.
 resolve() {
@@ -106,6 +113,7 @@ resolve() {
     for w in "$@"; do
         case $w in
         NCU) read -r -a options <<<"$ncu_options"; words+=("${options[@]}") ;;
+        DURATIONS) read -r -a options <<<"$duration_options"; words+=("${options[@]}") ;;
         cuzk | bench_* | test_*) words+=("$BIN/$w") ;;
         compute-sanitizer | ncu | nvidia-smi)
             missing=$w
@@ -137,6 +145,16 @@ unpack() { # BIN as a folder
     export LD_LIBRARY_PATH="$BIN/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 }
 
+# Kills what a step left behind: ncu's program outlives an ncu that is killed, and holds the card.  It may be in a session of its own, but
+# what the step started has CUZK_STEP in its environment.
+end_leftovers() { # mark
+    for environment in $(grep -lsz "^CUZK_STEP=$1\$" /proc/[0-9]*/environ || true); do
+        left=${environment#/proc/}
+        kill -KILL "${left%/environ}" 2>/dev/null && echo "killed process ${left%/environ}, left by $name" | tee -a "$LOG"
+    done
+    return 0
+}
+
 run() {
     unpack
     export BENCH_RUNS=${BENCH_RUNS:-5}
@@ -164,7 +182,12 @@ run() {
             printf '\n== %s (%s s, %d s gone)\n' "$name" "$limit" $((SECONDS - start)) | tee -a "$LOG"
             part=$(mktemp)
             code=0
-            timeout -k 5 "$limit" "${words[@]}" >"$part" 2>&1 </dev/null || code=$?
+            CUZK_STEP=$$.$name timeout -k 5 "$limit" "${words[@]}" >"$part" 2>&1 </dev/null || code=$?
+            end_leftovers "$$.$name"
+            case $name in
+            kernels-*) # the table instead of a line a launch; where there is none, what was said
+                if python3 tools/kernel_times.py "$part" >"$part.table" 2>/dev/null; then mv "$part.table" "$part"; else rm -f "$part.table"; fi ;;
+            esac
             cat "$part" >>"$LOG"
             case $name in
             check-* | memcheck-* | racecheck-*) grep -E 'FAILED|PASSED|ERROR|WRONG|wrong|skipped|=========' "$part" | tail -12 ;;
