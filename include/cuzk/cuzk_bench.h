@@ -82,6 +82,32 @@ CUZK_CHECKED cuzk_status cuzk_bench_calls(unsigned device,
 
 /* -- whole PoRep proofs on GPUs: from vanilla proofs to verified bytes, the witness made there --------------------------- */
 
+/* How a key for a bench was made. */
+typedef struct cuzk_porep_dev_key {
+    size_t size;
+    double circuit_s;         /* the circuit recorded */
+    double scalars_s;         /* by what each point is a multiple of a generator: on the host, all threads */
+    uint64_t host_bytes;      /* that the scalars keep until the points are made */
+    uint64_t host_peak_bytes; /* resident, of the process so far; 0: unknown */
+} cuzk_porep_dev_key;
+#define CUZK_POREP_DEV_KEY_INIT                          \
+    {                                                    \
+        sizeof(cuzk_porep_dev_key), 0, 0, 0, 0           \
+    }
+
+/** Makes an INSECURE development key for a sector size from a fresh secret, without files: cuzk_bench_porep makes its points straight in the
+ * devices' memory, and drops the secret when they are there; from then on the key proves on these devices only.  Verification is under the
+ * same secret's verifying key.  Proofs under it are worth nothing to anybody else.
+ * In      derived  1: in the derived form (four transforms), 0: in the original one (six)
+ * Out     made     NULL, or how long it took
+ * Errors  CUZK_UNSUPPORTED (the context's backend makes no witnesses), CUZK_INVALID_ARGUMENT (no such sector size), CUZK_TOO_LARGE,
+ *         CUZK_NO_MEMORY, CUZK_CANCELLED, CUZK_DEADLINE
+ * Cost    0.8 us of CPU a variable, on all threads; 32 GiB: 100 s of CPU, 13.1 GB of host memory until the points are made, 17.1 GB while it runs
+ *         (computed from runs at smaller sizes). */
+CUZK_CHECKED cuzk_status cuzk_porep_key_make_dev(cuzk_porep_key **out, cuzk_context *context, uint64_t sector_bytes,
+                                                 int derived, cuzk_porep_dev_key *made, const cuzk_watch *watch,
+                                                 cuzk_error *error);
+
 typedef struct cuzk_porep_bench_options {
     size_t size;
     unsigned proofs;       /* each of another statement than the one before; at least 1 */
@@ -144,10 +170,13 @@ typedef struct cuzk_porep_bench {
     double idle_share;                         /* of the first device's time from its first kernel to its last; -1: it keeps no time */
     uint64_t sent_bytes, received_bytes;       /* of a proof, all devices together */
     uint64_t device_peak_bytes, host_peak_bytes; /* the latter resident, pinned memory included; 0: unknown */
+    /* Of a development key without files, on the first device: */
+    double points_s[5];                        /* its points, A, B1, B2, L, H; 0: they were there, or the key has files */
+    double points_host_s;                      /* of all that, scalars on the host and their upload, beside which the device multiplies */
 } cuzk_porep_bench;
-#define CUZK_POREP_BENCH_INIT                                        \
-    {                                                                \
-        sizeof(cuzk_porep_bench), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0       \
+#define CUZK_POREP_BENCH_INIT                                                    \
+    {                                                                            \
+        sizeof(cuzk_porep_bench), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0         \
     }
 
 /** Makes vanilla proofs (two sectors that never were, in turn), proves them over and over, and verifies every proof's bytes against

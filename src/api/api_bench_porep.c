@@ -1,11 +1,14 @@
 /* The PoRep bench: statements made up, proved on one or more devices, a thread and some lanes on each, everything verified. */
 #include "api/api_filecoin.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/hostmem.h"
 #include "base/thread.h"
 #include "circuits/porep/porep_seal.h"
 #include "cuzk/cuzk_bench.h"
 #include "filecoin/porep_prover.h"
+#include "groth16/key_secret.h"
+#include "groth16/setup.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +47,63 @@ struct bench {
     struct place places[DEVICES_MOST];
     atomic_bool stop; /* a place has failed */
 };
+
+static cuzk_status check_backend(struct task *t, const cuzk_context *context)
+{
+    if (porep_prover_possible(context->backend)) return CUZK_OK;
+    const cuzk_status status =
+        FAIL(t, CUZK_UNSUPPORTED, "the %s backend makes no witnesses; cuda does", context->backend->name);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", NULL);
+    return status;
+}
+
+/* -- a key without files ----------------------------------------------------------------------------------------------- */
+
+static cuzk_status make_key(struct porep_key *key, struct task *t, const cuzk_context *context,
+                            const struct porep_shape *shape, bool derived, cuzk_porep_dev_key *made)
+{
+    struct trapdoor secrets;
+    uint64_t clock = clock_now_ns();
+
+    TRY(porep_bind(&key->binding, t, shape));
+    made->circuit_s = clock_ms_since(clock) * 1e-3;
+    TRY(groth16_setup_draw(t, &secrets, &curve_bls12_381, ROOT_BELLMAN));
+    clock = clock_now_ns();
+    const cuzk_status status =
+        porep_key_from_secret(key, t, &secrets, derived, context->backend, context->device);
+    wipe(&secrets, sizeof secrets);
+    made->scalars_s = clock_ms_since(clock) * 1e-3;
+    made->host_bytes = key->shared_bytes;
+    made->host_peak_bytes = hostmem_peak_rss_bytes();
+    return status;
+}
+
+cuzk_status cuzk_porep_key_make_dev(cuzk_porep_key **out, cuzk_context *context, uint64_t sector_bytes,
+                                    int derived, cuzk_porep_dev_key *made, const cuzk_watch *watch,
+                                    cuzk_error *error)
+{
+    cuzk_porep_dev_key own = CUZK_POREP_DEV_KEY_INIT;
+    const struct porep_shape *shape;
+    struct api_call call;
+    void *handle;
+
+    api_begin(&call, context, watch);
+    if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
+    if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
+    cuzk_status status = check_backend(&call.task, context);
+    if (status == CUZK_OK) status = porep_shape_need(&shape, &call.task, sector_bytes);
+    if (status == CUZK_OK) status = api_new(&call, &handle, sizeof(cuzk_porep_key));
+    if (status != CUZK_OK) return api_end(&call, status, error);
+    cuzk_porep_key *key = handle;
+    status = make_key(&key->key, &call.task, context, shape, derived != 0, &own);
+    if (status == CUZK_OK) {
+        api_copy_out(made, &own, sizeof own);
+        *out = key;
+    } else {
+        cuzk_porep_key_close(key);
+    }
+    return api_end(&call, status, error);
+}
 
 /* -- what is proved ---------------------------------------------------------------------------------------------------- */
 
@@ -320,6 +380,17 @@ static void copied(const struct bench *b, uint64_t *sent, uint64_t *received, ui
     }
 }
 
+/* The points are on the devices: what they were made from, a multiple of what proofs take of the host, is no longer needed. */
+static void leave_secret(const struct bench *b, cuzk_porep_bench *out)
+{
+    struct key_secret_times times;
+
+    groth16_key_secret_times(b->key->key, &times);
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) out->points_s[q] = times.points_ms[q] * 1e-3;
+    out->points_host_s = times.host_ms * 1e-3;
+    groth16_key_forget_secret(b->key->key);
+}
+
 /* -- the whole --------------------------------------------------------------------------------------------------------- */
 
 static cuzk_status bench(struct bench *b, struct task *t, cuzk_porep_bench *out)
@@ -333,6 +404,7 @@ static cuzk_status bench(struct bench *b, struct task *t, cuzk_porep_bench *out)
     clock = clock_now_ns();
     for (unsigned i = 0; i < b->options.devices; i++) TRY(open_place(&b->places[i], t));
     out->load_s = clock_ms_since(clock) * 1e-3;
+    leave_secret(b, out);
     copied(b, &sent, &received, &peak);
     TRY(run_places(b, t));
     copied(b, &out->sent_bytes, &out->received_bytes, &out->device_peak_bytes);
@@ -350,12 +422,7 @@ static cuzk_status bench(struct bench *b, struct task *t, cuzk_porep_bench *out)
 static cuzk_status check_options(struct task *t, const cuzk_context *context,
                                  const cuzk_porep_bench_options *o)
 {
-    if (!porep_prover_possible(context->backend)) {
-        const cuzk_status status =
-            FAIL(t, CUZK_UNSUPPORTED, "the %s backend makes no witnesses; cuda does", context->backend->name);
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", NULL);
-        return status;
-    }
+    TRY(check_backend(t, context));
     if (o->proofs < 1 || o->lanes < 1 || o->lanes > LANES_MOST || o->devices < 1 || o->devices > DEVICES_MOST)
         return FAIL(t, CUZK_INVALID_ARGUMENT,
                     "%u proofs over %u lanes of %u devices; at least 1, 1..%d and 1..%d", o->proofs, o->lanes,

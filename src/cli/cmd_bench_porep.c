@@ -14,8 +14,19 @@ static const char help[] =
     "is all that goes there.  Prints seconds a proof, where the last proof's time "
     "went on the card, the card's idle "
     "share, and bytes.\n"
+    "With --dev-key no parameters are needed: an INSECURE development key is made "
+    "from a fresh secret straight in the "
+    "cards' memory, in the\n"
+    "form that --key-mode names (derived by default).\n"
     "With --plan nothing is proved: what a batch takes of cards of 139, 80, 64, 48, 24 "
     "and 16 GiB, and of this one.";
+
+struct wanted {
+    uint64_t sector_bytes;
+    const char *folder;
+    cuzk_key_mode mode;
+    bool dev_key, plan;
+};
 
 static void print_span(void *context, const cuzk_porep_bench_span *s)
 {
@@ -29,22 +40,50 @@ static void print_span(void *context, const cuzk_porep_bench_span *s)
                s->stage, s->begin_ms, s->end_ms, s->end_ms - s->begin_ms);
 }
 
+static void print_dev_key(const cuzk_porep_dev_key *k, cuzk_key_mode mode)
+{
+    if (cli.json) {
+        cli_print_json(json_pack("{s:s, s:i, s:s, s:f, s:f, s:I, s:I}", "key", "development", "insecure", 1,
+                                 "mode", mode == CUZK_KEY_ORIGINAL ? "original" : "derived", "circuit_s",
+                                 k->circuit_s, "scalars_s", k->scalars_s, "host_bytes",
+                                 (json_int_t)k->host_bytes, "host_peak_bytes",
+                                 (json_int_t)k->host_peak_bytes));
+        return;
+    }
+    printf("INSECURE DEVELOPMENT KEY, made here from a secret that this process knew: its proofs convince "
+           "nobody\n"
+           "  circuit              %.3f s\n"
+           "  scalars, on the host %.3f s; %s kept, %s at most so far\n",
+           k->circuit_s, k->scalars_s, cli_bytes(k->host_bytes), cli_bytes(k->host_peak_bytes));
+    fflush(stdout);
+}
+
+static void print_points(const cuzk_porep_bench *r)
+{
+    printf("  its points           A %.3f, B1 %.3f, B2 %.3f, L %.3f, H %.3f s; the host at work %.3f s of "
+           "them\n",
+           r->points_s[0], r->points_s[1], r->points_s[2], r->points_s[3], r->points_s[4], r->points_host_s);
+}
+
 static void print_result(const cuzk_porep_bench *r, const cuzk_porep_bench_options *o)
 {
     if (cli.json) {
-        cli_print_json(
-            json_pack("{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}", "status", "OK",
-                      "proofs", (int)r->proofs, "partitions", (int)r->partitions, "lanes", (int)o->lanes,
-                      "devices", (int)o->devices, "load_s", r->load_s, "first_s", r->first_s, "steady_s",
-                      r->steady_s, "idle_share", r->idle_share, "sent_bytes", (json_int_t)r->sent_bytes,
-                      "received_bytes", (json_int_t)r->received_bytes, "device_peak_bytes",
-                      (json_int_t)r->device_peak_bytes, "host_peak_bytes", (json_int_t)r->host_peak_bytes));
+        cli_print_json(json_pack(
+            "{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:[f, f, f, f, f], s:f}",
+            "status", "OK", "proofs", (int)r->proofs, "partitions", (int)r->partitions, "lanes",
+            (int)o->lanes, "devices", (int)o->devices, "load_s", r->load_s, "first_s", r->first_s, "steady_s",
+            r->steady_s, "idle_share", r->idle_share, "sent_bytes", (json_int_t)r->sent_bytes,
+            "received_bytes", (json_int_t)r->received_bytes, "device_peak_bytes",
+            (json_int_t)r->device_peak_bytes, "host_peak_bytes", (json_int_t)r->host_peak_bytes, "points_s",
+            r->points_s[0], r->points_s[1], r->points_s[2], r->points_s[3], r->points_s[4], "points_host_s",
+            r->points_host_s));
         return;
     }
     printf("%u proofs of %u partitions, all verified; %u lanes on each of %u devices\n"
-           "  key to the card      %.3f s, once\n"
-           "  first proof          %.3f s\n",
-           r->proofs, r->partitions, o->lanes, o->devices, r->load_s, r->first_s);
+           "  key to the card      %.3f s, once\n",
+           r->proofs, r->partitions, o->lanes, o->devices, r->load_s);
+    if (r->points_s[4] > 0) print_points(r);
+    printf("  first proof          %.3f s\n", r->first_s);
     if (r->steady_s > 0) printf("  each one after it    %.3f s\n", r->steady_s);
     if (r->idle_share >= 0) printf("  card idle            %.2f %%\n", 100 * r->idle_share);
     printf("  bytes of a proof     %s to the card, %s back\n"
@@ -123,10 +162,25 @@ static int plan_cards(cuzk_context *context, const cuzk_porep_key *key, cuzk_por
     return 0;
 }
 
-static int run(uint64_t sector_bytes, const char *folder, cuzk_key_mode mode, cuzk_porep_bench_options *o,
-               bool plan)
+/* The key that proofs are made on: parameters, or one without files. */
+static cuzk_status open_key(cuzk_porep_key **key, cuzk_context *context, const struct wanted *w,
+                            const cuzk_watch *watch, cuzk_error *error)
 {
     cuzk_porep_key_options key_options = CUZK_POREP_KEY_OPTIONS_INIT;
+    cuzk_porep_dev_key made = CUZK_POREP_DEV_KEY_INIT;
+
+    key_options.folder = w->folder;
+    key_options.mode = w->mode;
+    if (!w->dev_key) return cuzk_porep_key_open(key, context, w->sector_bytes, &key_options, watch, error);
+    cli_warn("the proofs of this bench are made under an INSECURE DEVELOPMENT KEY");
+    const cuzk_status status = cuzk_porep_key_make_dev(key, context, w->sector_bytes,
+                                                       w->mode != CUZK_KEY_ORIGINAL, &made, watch, error);
+    if (status == CUZK_OK) print_dev_key(&made, w->mode);
+    return status;
+}
+
+static int run(const struct wanted *w, cuzk_porep_bench_options *o)
+{
     cuzk_porep_bench result = CUZK_POREP_BENCH_INIT;
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;
@@ -134,12 +188,9 @@ static int run(uint64_t sector_bytes, const char *folder, cuzk_key_mode mode, cu
     cuzk_watch watch = cli_watch();
     int exit_code = 0;
 
-    key_options.folder = folder;
-    key_options.mode = mode;
     if (!cli_context(&context, &exit_code)) return exit_code;
-    if (cuzk_porep_key_open(&key, context, sector_bytes, &key_options, &watch, &error) != CUZK_OK)
-        goto failed;
-    if (plan) {
+    if (open_key(&key, context, w, &watch, &error) != CUZK_OK) goto failed;
+    if (w->plan) {
         exit_code = plan_cards(context, key, o);
         goto out;
     }
@@ -156,13 +207,16 @@ out:
 
 int cmd_bench_porep(int argc, char **argv)
 {
-    const char *size = NULL, *folder = NULL;
+    struct wanted w = { 0 };
+    const char *size = NULL;
     uint64_t proofs = 2, partitions = 0, lanes = 1, devices = 1, sweep = 0, memory_mib = 0;
-    bool check_rows = false, plan = false;
+    bool check_rows = false;
     const struct option_row options[] = {
         { "--size", OPTION_TEXT, &size, 0, 0, "SIZE", "sector size: 2KiB, 8MiB, 512MiB, 32GiB, 64GiB" },
-        { "--params", OPTION_TEXT, &folder, 0, 0, "DIR",
+        { "--params", OPTION_TEXT, &w.folder, 0, 0, "DIR",
           "parameters (default $FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-proof-parameters)" },
+        { "--dev-key", OPTION_FLAG, &w.dev_key, 0, 0, NULL,
+          "an insecure key made from a fresh secret on the card, instead of parameters" },
         { "--proofs", OPTION_COUNT, &proofs, 1, 1000, "N", "how many, one after another (default 2)" },
         { "--partitions", OPTION_COUNT, &partitions, 1, 126, "K", "of each proof (default: all)" },
         { "--lanes", OPTION_COUNT, &lanes, 1, 4, "N", "batches at the same time on a card (default 1)" },
@@ -171,14 +225,13 @@ int cmd_bench_porep(int argc, char **argv)
         { "--sweep", OPTION_COUNT, &sweep, 1, 16, "K",
           "partitions that share a walk over the points (default: all)" },
         { "--check-rows", OPTION_FLAG, &check_rows, 0, 0, NULL, "every row of the circuit is checked too" },
-        { "--plan", OPTION_FLAG, &plan, 0, 0, NULL, "only tell what a batch takes of cards" },
+        { "--plan", OPTION_FLAG, &w.plan, 0, 0, NULL, "only tell what a batch takes of cards" },
         { "--as-if", OPTION_COUNT, &memory_mib, 1, 1 << 24, "MIB", "plan as if a card had so many MiB" },
         CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
     cuzk_porep_bench_options o = CUZK_POREP_BENCH_OPTIONS_INIT;
-    cuzk_key_mode mode;
     struct task t;
 
     if (args_want_help(argc, argv)) {
@@ -195,7 +248,13 @@ int cmd_bench_porep(int argc, char **argv)
                         "cuzk bench porep --size 2KiB --params DIR --device 0");
         return cli_fail_task(&t);
     }
-    if (cli_key_mode(&t, &mode) != CUZK_OK) return cli_fail_task(&t);
+    if (w.dev_key && w.folder != NULL) {
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "--dev-key makes a key of its own; --params names another");
+        task_fail_place(&t, NULL, ERROR_NO_OFFSET, "--dev-key", NULL);
+        return cli_fail_task(&t);
+    }
+    if (cli_key_mode(&t, &w.mode) != CUZK_OK) return cli_fail_task(&t);
+    w.sector_bytes = cuzk_sector_bytes(size);
     o.proofs = (unsigned)proofs;
     o.partitions = (unsigned)partitions;
     o.lanes = (unsigned)lanes;
@@ -203,5 +262,5 @@ int cmd_bench_porep(int argc, char **argv)
     o.sweep = (unsigned)sweep;
     o.check_rows = check_rows;
     o.memory_bytes = memory_mib << 20;
-    return run(cuzk_sector_bytes(size), folder, mode, &o, plan);
+    return run(&w, &o);
 }

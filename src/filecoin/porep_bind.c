@@ -36,6 +36,25 @@ static cuzk_status walk_circuit(const void *circuit, struct task *t, constraint_
     return image_expand(&c->image, t, walk_row, &w);
 }
 
+static cuzk_status walk_piece(const void *circuit, struct task *t, uint32_t piece, struct constraint_own *own,
+                              constraint_sink *sink, void *sink_context)
+{
+    const struct porep_circuit *c = circuit;
+    const struct circuit_template *whole = image_circuit(&c->image);
+    struct walk w = { sink, sink_context, whole->row_count - whole->input_count, whole->input_count };
+
+    memset(own, 0, sizeof *own); /* of the circuit's own variables parts import some */
+    if (piece > 0) {
+        const struct circuit_part *p = &c->image.parts[piece - 1];
+        const struct circuit_template *callee = &c->image.templates[p->template_id];
+        own->inputs_begin = p->first_input;
+        own->inputs_end = own->inputs_begin + callee->input_count;
+        own->others_begin = whole->input_count + p->first_aux;
+        own->others_end = own->others_begin + callee->aux_count;
+    }
+    return image_expand_part(&c->image, t, piece, walk_row, &w);
+}
+
 static cuzk_status evaluate_circuit(const void *circuit, struct task *t, struct fr *a, struct fr *b,
                                     const struct witness *w)
 {
@@ -72,6 +91,8 @@ cuzk_status porep_bind(struct porep_binding *out, struct task *t, const struct p
     out->constraints.row_count = whole->row_count - whole->input_count;
     out->constraints.circuit = &out->circuit;
     out->constraints.walk = walk_circuit;
+    out->constraints.walk_piece = walk_piece;
+    out->constraints.piece_count = out->circuit.image.part_count + 1;
     out->constraints.evaluate = evaluate_circuit;
     out->constraints.check = check_circuit;
     out->constraints.image = &out->circuit.image;

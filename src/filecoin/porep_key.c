@@ -1,6 +1,7 @@
 /* What proofs of a sector size share. */
 #include "filecoin/porep_key.h"
 #include "groth16/key_check.h"
+#include "groth16/key_secret.h"
 #include <string.h>
 
 /* What is certain before any counting: two vectors of the domain, and the values of all variables beside them. */
@@ -67,6 +68,16 @@ cuzk_status porep_key_outline(struct porep_key *out, struct task *t, const struc
     TRY(groth16_key_outline(&out->key, t, path, &out->binding.constraints));
     TRY(groth16_key_choose(out->key, t, mode, NULL, &out->derived_refused));
     return finish(out, t);
+}
+
+cuzk_status porep_key_from_secret(struct porep_key *key, struct task *t, const struct trapdoor *secrets,
+                                  bool derived, const struct backend *backend, struct device *device)
+{
+    TRY(groth16_key_from_secret(&key->key, t, &key->binding.constraints, secrets, derived, backend, device));
+    groth16_verifier_init(&key->verifier, &key->key->vk);
+    key->shared_bytes = key->key->heap_bytes + image_bytes(&key->binding.circuit.image);
+    key->development = key->checked = true;
+    return CUZK_OK;
 }
 
 void porep_key_close(struct porep_key *k)

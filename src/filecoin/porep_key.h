@@ -4,6 +4,7 @@
 
 #include "filecoin/params.h"
 #include "filecoin/porep_bind.h"
+#include "formats/trapdoor_file.h"
 #include "groth16/key_derived.h"
 #include "groth16/verify.h"
 
@@ -11,7 +12,7 @@
 struct porep_key {
     struct porep_binding binding;
     struct groth16_key *key;
-    struct groth16_vk vk; /* of the .vk file, the same as the key's */
+    struct groth16_vk vk; /* of the .vk file, the same as the key's; without files zeroed */
     struct groth16_verifier verifier;
     size_t shared_bytes; /* heap that it holds; the mapped .params, which the kernel may drop, comes on top */
     struct error
@@ -30,6 +31,14 @@ struct porep_key {
 cuzk_status porep_key_open(struct porep_key *out, struct task *t, const struct porep_shape *shape,
                            const char *given, enum groth16_key_mode mode, uint64_t memory_bytes) MUST_CHECK;
 void porep_key_close(struct porep_key *k); /* legal on a zeroed one */
+
+/** A development key without files, the verifying key from the same secrets: who knows them can forge proofs under it.
+ * In      key->binding  open;  the others  as for groth16_key_from_secret
+ * Out     key  to be ended with porep_key_close, also on failure
+ * Errors  those of groth16_key_from_secret */
+cuzk_status porep_key_from_secret(struct porep_key *key, struct task *t, const struct trapdoor *secrets,
+                                  bool derived, const struct backend *backend,
+                                  struct device *device) MUST_CHECK;
 
 /** The same without the walk and without digests: good for counts and plans (groth16_key_outline), not for proofs.
  * Cost    0.1 s, whatever the size. */

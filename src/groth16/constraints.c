@@ -30,6 +30,8 @@ void constraints_of_r1cs(struct constraints *out, const struct r1cs_file *circui
     out->row_count = circuit->n_constraints;
     out->circuit = circuit;
     out->walk = walk_r1cs;
+    out->walk_piece = NULL;
+    out->piece_count = 0;
     out->evaluate = NULL;
     out->check = NULL;
     out->image = NULL;

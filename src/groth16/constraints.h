@@ -21,6 +21,16 @@ struct constraint_term {
 /** Takes a term; another status than CUZK_OK ends the walk. */
 typedef cuzk_status constraint_sink(void *context, struct task *t, const struct constraint_term *term);
 
+/* Ranges of variables: begin up to end. */
+struct constraint_own {
+    uint64_t inputs_begin, inputs_end, others_begin, others_end;
+};
+static inline bool constraint_owns(const struct constraint_own *o, uint64_t variable)
+{
+    return (variable >= o->others_begin && variable < o->others_end) ||
+           (variable >= o->inputs_begin && variable < o->inputs_end);
+}
+
 struct constraints {
     const char *name; /* for messages: a path, or "porep-2KiB" */
     const struct curve *curve;
@@ -31,6 +41,11 @@ struct constraints {
 
     /** Every term of every row, rows in order.  May run more than once. */
     cuzk_status (*walk)(const void *circuit, struct task *t, constraint_sink *sink, void *sink_context);
+    /** The same in pieces that different threads may walk at the same time, 0 up to piece_count; NULL: there are none.
+     * Out  own  the variables that occur in no other piece; before the first term */
+    cuzk_status (*walk_piece)(const void *circuit, struct task *t, uint32_t piece, struct constraint_own *own,
+                              constraint_sink *sink, void *sink_context);
+    uint32_t piece_count;
     /** a = A w, b = B w, binding rows included: row_count + input_count values each, on t->pool.  NULL: the key's matrices do it.
      * In  w  whose assignment is what the circuit itself made */
     cuzk_status (*evaluate)(const void *circuit, struct task *t, struct fr *a, struct fr *b,

@@ -1,6 +1,7 @@
 /* Development keys without a file. */
 #include "groth16/key_secret.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "groth16/key_device.h"
 #include "groth16/setup_points.h"
 #include <stdlib.h>
@@ -8,6 +9,8 @@
 
 struct key_secret {
     struct setup_scalars scalars;
+    bool forgotten;
+    struct key_secret_times times;
     const struct backend *backend;
     struct device *device;
 };
@@ -26,6 +29,15 @@ static enum setup_query query_of(const struct groth16_key *key, enum groth16_que
 }
 
 static enum group_id group_of(enum groth16_query q) { return q == QUERY_B2 ? GROUP_G2 : GROUP_G1; }
+
+static cuzk_status need_secret(struct task *t, const struct groth16_key *key)
+{
+    if (!key->secret->forgotten) return CUZK_OK;
+    return FAIL(
+        t, CUZK_UNSUPPORTED,
+        "the secret of this development key is gone: its points are on the devices that it was made for, "
+        "and nowhere else");
+}
 
 struct copying {
     uint8_t *out; /* of the next chunk */
@@ -52,6 +64,7 @@ cuzk_status key_secret_points(struct task *t, const struct groth16_key *key, enu
     struct setup_points p;
 
     if (count == 0) return CUZK_OK;
+    TRY(need_secret(t, key));
     cuzk_status status = setup_points_init(&p, t, &s->scalars, s->backend, s->device, count, true);
     if (status == CUZK_OK)
         status = setup_points_make(&p, t, "key", query_of(key, q), group_of(q), first, count, copy_chunk, &c);
@@ -63,14 +76,20 @@ cuzk_status key_secret_fill(struct task *t, const struct groth16_key *key, const
                             struct stream *stream, struct buffer *to, enum groth16_query q, uint64_t first,
                             uint64_t count)
 {
+    struct key_secret_times *const times = &key->secret->times;
     struct setup_points p;
 
     if (count == 0) return CUZK_OK;
+    TRY(need_secret(t, key));
     TRY(backend->stream_sync(stream, t));
+    const uint64_t begin_ns = clock_now_ns();
     cuzk_status status = setup_points_init(&p, t, &key->secret->scalars, backend, to->device, count, false);
     if (status == CUZK_OK)
         status = setup_points_fill(&p, t, "key", query_of(key, q), group_of(q), first, count, to, 0);
+    if (q == 0) times->host_ms = 0; /* another device */
+    times->host_ms += p.host_ms;
     setup_points_fini(&p);
+    times->points_ms[q] = clock_ms_since(begin_ns);
     return status;
 }
 
@@ -149,6 +168,21 @@ cuzk_status groth16_key_from_secret(struct groth16_key **out, struct task *t,
     }
     *out = key;
     return CUZK_OK;
+}
+
+void groth16_key_secret_times(const struct groth16_key *key, struct key_secret_times *out)
+{
+    const struct key_secret_times none = { { 0 }, 0 };
+
+    *out = key->secret != NULL ? key->secret->times : none;
+}
+
+void groth16_key_forget_secret(struct groth16_key *key)
+{
+    if (key->secret == NULL || key->secret->forgotten) return;
+    key->heap_bytes -= key->secret->scalars.arena.capacity;
+    setup_scalars_forget(&key->secret->scalars);
+    key->secret->forgotten = true;
 }
 
 void key_secret_close(struct groth16_key *key)

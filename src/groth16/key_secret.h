@@ -18,6 +18,19 @@ cuzk_status groth16_key_from_secret(struct groth16_key **out, struct task *t,
                                     bool derived, const struct backend *backend,
                                     struct device *device) MUST_CHECK;
 
+/* How long the points of a key took that were made straight into a device's memory. */
+struct key_secret_times {
+    double points_ms[QUERY_COUNT]; /* of each query, */
+    double
+        host_ms; /* of all that: scalars on the host and their upload, beside which the device multiplies */
+};
+/** Of the last device that the key was brought to.  Thread  not while that is under way. */
+void groth16_key_secret_times(const struct groth16_key *key, struct key_secret_times *out);
+
+/** Wipes what points are made from, 96 bytes a variable, once they are where they are needed: proofs go on there, and every further request
+ * for points is CUZK_UNSUPPORTED.  Without effect on other keys.  Thread  while nobody asks for points. */
+void groth16_key_forget_secret(struct groth16_key *key);
+
 /* For key.c and key_device.c, of a key whose secret is not NULL: */
 
 /** Points [first, first + count) of a query, packed, into host memory. */

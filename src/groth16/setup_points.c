@@ -1,6 +1,7 @@
 /* The points of a development key, made on any backend in bounded memory. */
 #include "groth16/setup_points.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include <string.h>
 
 /* Points multiplied at once, at most.  On a CPU the tables of fixed_base are cheap beside the sums from here on (18 additions a point
@@ -109,10 +110,12 @@ static cuzk_status start(struct setup_points *p, struct task *t, struct setup_sl
 {
     const struct curve *c = p->scalars->curve;
     const struct g_aff *const base = &c->group[g]->generator;
+    const uint64_t begin_ns = clock_now_ns();
 
     TRY(setup_scalars_make(p->scalars, t, s->integers, q, begin, count));
     if (!p->backend->reads_host_memory)
         TRY(p->backend->upload(s->stream, t, &s->scalars, 0, s->integers, count * sizeof *s->integers));
+    p->host_ms += clock_ms_since(begin_ns);
     s->begin = begin;
     s->count = count;
     return p->backend->fixed_base(s->stream, t, c, g, to, to_offset, base, &s->scalars, 0, count);

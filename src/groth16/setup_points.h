@@ -22,6 +22,8 @@ struct setup_points {
     struct device *device;
     uint64_t chunk; /* points */
     bool to_host;   /* there is room for points to hand out */
+    double
+        host_ms; /* that this thread has spent on scalars and on their way to the device, beside which the device multiplies */
     struct arena arena;
     struct setup_slot slot[2];
 };

@@ -4,6 +4,7 @@
 #include "base/hostmem.h"
 #include "base/pool.h"
 #include "groth16/chunks.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,51 +15,87 @@ enum {
 
 /* -- the polynomials at tau -------------------------------------------------------------------------------------------- */
 
+/* How the circuit is walked: by pieces, a side in each of three walks, or all in one. */
+enum walks { WALK_PIECES, WALK_SIDES, WALK_ONE };
+
 struct evaluation {
     struct setup_scalars *scalars;
     struct task *task; /* whose cancel flag and deadline count */
     const struct fr *lagrange;
     bool *occurs[2];
-    unsigned walks;           /* 1: all sides in one; 3: a side each */
-    uint64_t coefficients[3]; /* of each side */
+    enum walks walks;
+    pthread_mutex_t lock; /* of variables that occur in several pieces, and of coefficients */
+    uint64_t coefficients[3];
 };
 
 struct walk {
-    const struct evaluation *evaluation;
+    struct evaluation *evaluation;
     unsigned sides; /* those that are of interest, bit by bit */
+    struct constraint_own own;
     uint64_t coefficients[3];
-    struct fr one, minus_one, value; /* value is secret: here so that it is wiped once, not once a term */
+    bool has_constant[3];
+    /* Secret: here so that they are wiped once, not once a term. */
+    struct fr one, minus_one, value, constants[3]; /* constants: of variable 0, which is everywhere */
 };
+
+static void add_scaled(struct walk *w, struct fr *sum, const struct fr *coefficient, const struct fr *at)
+{
+    const struct scalar_field *f = &w->evaluation->scalars->curve->fr;
+
+    if (f->eq(coefficient, &w->one)) {
+        f->add(sum, sum, at);
+    } else if (f->eq(coefficient, &w->minus_one)) {
+        f->sub(sum, sum, at);
+    } else {
+        f->mul(&w->value, coefficient, at);
+        f->add(sum, sum, &w->value);
+    }
+}
 
 static cuzk_status evaluate_term(void *context, struct task *t, const struct constraint_term *term)
 {
     struct walk *w = context;
-    const struct evaluation *e = w->evaluation;
-    const struct scalar_field *f = &e->scalars->curve->fr;
+    struct evaluation *e = w->evaluation;
     const struct fr *const at = &e->lagrange[term->row];
     struct fr *const sum = &e->scalars->at_tau[term->side][term->variable];
+    const bool shared = e->walks == WALK_PIECES && !constraint_owns(&w->own, term->variable);
 
     (void)t;
     if ((w->sides >> term->side & 1) == 0) return CUZK_OK;
     w->coefficients[term->side]++;
-    if (f->is_zero(&term->coefficient)) return CUZK_OK;
-    if (term->side != R1CS_C) e->occurs[term->side][term->variable] = true;
-    if (f->eq(&term->coefficient, &w->one)) {
-        f->add(sum, sum, at);
-    } else if (f->eq(&term->coefficient, &w->minus_one)) {
-        f->sub(sum, sum, at);
-    } else {
-        f->mul(&w->value, &term->coefficient, at);
-        f->add(sum, sum, &w->value);
+    if (e->scalars->curve->fr.is_zero(&term->coefficient)) return CUZK_OK;
+    if (term->variable == 0) {
+        w->has_constant[term->side] = true;
+        add_scaled(w, &w->constants[term->side], &term->coefficient, at);
+        return CUZK_OK;
     }
+    if (shared) pthread_mutex_lock(&e->lock);
+    if (term->side != R1CS_C) e->occurs[term->side][term->variable] = true;
+    add_scaled(w, sum, &term->coefficient, at);
+    if (shared) pthread_mutex_unlock(&e->lock);
     return CUZK_OK;
 }
 
-static cuzk_status evaluate_sides(struct task *t, void *context, uint64_t begin, uint64_t end)
+/* What a walk has of the constant and of counts. */
+static void add_walk(struct evaluation *e, const struct walk *w)
+{
+    const struct scalar_field *f = &e->scalars->curve->fr;
+
+    pthread_mutex_lock(&e->lock);
+    for (int side = 0; side < 3; side++) {
+        struct fr *const sum = &e->scalars->at_tau[side][0];
+        f->add(sum, sum, &w->constants[side]);
+        e->coefficients[side] += w->coefficients[side];
+        if (side != R1CS_C && w->has_constant[side]) e->occurs[side][0] = true;
+    }
+    pthread_mutex_unlock(&e->lock);
+}
+
+static cuzk_status evaluate_walk(struct task *t, void *context, uint64_t begin, uint64_t end)
 {
     struct evaluation *e = context;
     const struct constraints *circuit = e->scalars->circuit;
-    struct walk w = { .evaluation = e, .sides = e->walks == 1 ? 7 : 1u << begin };
+    struct walk w = { .evaluation = e, .sides = e->walks == WALK_SIDES ? 1u << begin : 7 };
     struct task own;
 
     (void)end;
@@ -67,10 +104,12 @@ static cuzk_status evaluate_sides(struct task *t, void *context, uint64_t begin,
     own.deadline_ns = e->task->deadline_ns;
     e->scalars->curve->fr.from_u64(&w.one, 1);
     e->scalars->curve->fr.neg(&w.minus_one, &w.one);
-    const cuzk_status status = circuit->walk(circuit->circuit, &own, evaluate_term, &w);
+    const cuzk_status status =
+        e->walks == WALK_PIECES
+            ? circuit->walk_piece(circuit->circuit, &own, (uint32_t)begin, &w.own, evaluate_term, &w)
+            : circuit->walk(circuit->circuit, &own, evaluate_term, &w);
     t->error = own.error;
-    for (int side = 0; side < 3; side++)
-        if (w.sides >> side & 1) e->coefficients[side] = w.coefficients[side];
+    add_walk(e, &w);
     wipe(&w, sizeof w);
     return status;
 }
@@ -82,11 +121,20 @@ static cuzk_status evaluate_terms(struct task *t, struct setup_scalars *s, const
     struct evaluation e = {
         .scalars = s, .task = t, .lagrange = lagrange, .occurs = { occurs[0], occurs[1] }
     };
+    uint64_t count = 1;
 
-    e.walks = pool_width(t->pool) < 3 ? 1 : 3;
-    task_progress(t, "circuit", 0, 1);
-    TRY(chunks_run(t, NULL, e.walks, 1, evaluate_sides, &e));
-    task_progress(t, "circuit", 1, 1);
+    if (pthread_mutex_init(&e.lock, NULL) != 0) return FAIL(t, CUZK_NO_MEMORY, "no mutex for a set-up");
+    e.walks = WALK_ONE;
+    if (s->circuit->walk_piece != NULL) {
+        e.walks = WALK_PIECES;
+        count = s->circuit->piece_count;
+    } else if (pool_width(t->pool) >= 3) {
+        e.walks = WALK_SIDES;
+        count = 3;
+    }
+    const cuzk_status status = chunks_run(t, "circuit", count, 1, evaluate_walk, &e);
+    pthread_mutex_destroy(&e.lock);
+    if (status != CUZK_OK) return status;
     s->coefficients = s->inputs + e.coefficients[R1CS_A] + e.coefficients[R1CS_B];
     for (uint64_t i = 0; i < s->inputs; i++) {
         f->add(&s->at_tau[R1CS_A][i], &s->at_tau[R1CS_A][i], &lagrange[s->circuit->row_count + i]);
@@ -188,6 +236,16 @@ static cuzk_status make_factors(struct setup_scalars *s, struct task *t)
     return status;
 }
 
+static cuzk_status zero_part(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    const struct setup_scalars *s = context;
+
+    (void)t;
+    for (int side = 0; side < 3; side++)
+        memset(s->at_tau[side] + begin, 0, (end - begin) * sizeof(struct fr));
+    return CUZK_OK;
+}
+
 static cuzk_status take_memory(struct setup_scalars *s, struct task *t)
 {
     const size_t vector = s->variables * sizeof(struct fr);
@@ -198,10 +256,10 @@ static cuzk_status take_memory(struct setup_scalars *s, struct task *t)
     TRY(arena_open(&s->arena, t, 3 * arena_round(vector), ARENA_SECRET));
     for (int side = 0; side < 3; side++) {
         TRY(arena_take(&s->arena, t, &p, vector));
-        memset(p, 0, vector);
         s->at_tau[side] = p;
     }
-    return CUZK_OK;
+    /* on all threads: the kernel makes the pages now */
+    return chunks_run(t, NULL, s->variables, (uint64_t)1 << 16, zero_part, s);
 }
 
 cuzk_status setup_scalars_init(struct setup_scalars *out, struct task *t, const struct constraints *circuit,
@@ -241,6 +299,16 @@ void setup_scalars_fini(struct setup_scalars *s)
     free(s->dense[0]);
     free(s->dense[1]);
     wipe(s, sizeof *s);
+}
+
+void setup_scalars_forget(struct setup_scalars *s)
+{
+    struct fr *const secrets[] = { &s->tau,       &s->alpha,    &s->beta,         &s->gamma_inv,
+                                   &s->delta_inv, &s->h_factor, &s->coset_factor, &s->fold_factor };
+
+    arena_close(&s->arena);
+    for (int side = 0; side < 3; side++) s->at_tau[side] = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(secrets); i++) wipe(secrets[i], sizeof *secrets[i]);
 }
 
 uint64_t setup_scalars_count(const struct setup_scalars *s, enum setup_query q)

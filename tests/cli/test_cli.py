@@ -125,6 +125,8 @@ def wrong_usage_is_exit_2_and_helps():
     expect(2, "setup", "c.r1cs", "k.zkey", has="--dev")
     expect(2, "prove", "a", "b", "--format", "xml", has="xml")
     expect(2, "setup", "--dev", "porep-2k", "d", "--vkey", "v", has="--vkey")
+    expect(2, "bench", "porep", "--size", "2KiB", "--dev-key", "--params", "d", has="--dev-key")
+    expect(3, "bench", "porep", "--size", "2KiB", "--dev-key", has="backend")
     expect(2, "setup", "--dev", "porep-2k", "d", "--layout", "zkey", has="--layout")
     expect(2, "bench", "--runs", " 5", has="whole number")
     expect(2, "bench", "--runs", "+5", has="whole number")

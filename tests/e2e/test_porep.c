@@ -213,6 +213,56 @@ static void the_public_surface_proves_and_verifies(void **state)
     cuzk_context_destroy(context);
 }
 
+/* A key from a secret, in both forms: every proof verifies under its verifying key, and the secret is gone when the points are there. */
+static void bench_without_files(cuzk_context *context)
+{
+    cuzk_porep_bench_options options = CUZK_POREP_BENCH_OPTIONS_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+
+    options.proofs = 2;
+    options.check_rows = 1;
+    for (int derived = 0; derived < 2; derived++) {
+        cuzk_porep_dev_key made = CUZK_POREP_DEV_KEY_INIT;
+        cuzk_porep_bench result = CUZK_POREP_BENCH_INIT;
+        cuzk_porep_key *key = NULL;
+        if (cuzk_porep_key_make_dev(&key, context, 2048, derived, &made, NULL, &error) != CUZK_OK)
+            fail_msg("%s", error.text);
+        assert_true(made.scalars_s > 0 && made.circuit_s > 0);
+        assert_true(key->key.development);
+        const uint64_t kept = key->key.key->heap_bytes;
+        assert_true(kept > 96 * key->key.key->variable_count);
+        if (cuzk_bench_porep(&result, context, key, &options, NULL, NULL, NULL, &error) != CUZK_OK)
+            fail_msg("%s", error.text);
+        assert_int_equal(result.proofs, 2);
+        for (int q = 0; q < 5; q++) assert_true(result.points_s[q] > 0);
+        assert_true(key->key.key->heap_bytes < kept / 4);
+        cuzk_porep_key_close(key);
+    }
+}
+
+/* With as little memory as a proof can be made in: next to nothing of the key stays on the device. */
+static void points_are_sent(cuzk_context *context, const cuzk_porep_key *key, uint64_t memory_bytes)
+{
+    cuzk_porep_bench_options options = CUZK_POREP_BENCH_OPTIONS_INIT;
+    cuzk_porep_bench_plan plan = CUZK_POREP_BENCH_PLAN_INIT;
+    cuzk_porep_bench result = CUZK_POREP_BENCH_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+
+    options.proofs = 2;
+    options.memory_bytes = memory_bytes;
+    while (cuzk_bench_porep_plan(&plan, context, key, &options, &error) == CUZK_OK)
+        options.memory_bytes = plan.total_bytes - plan.total_bytes / 50;
+    assert_int_equal(error.status, CUZK_TOO_LARGE);
+    options.memory_bytes = plan.total_bytes;
+    assert_true(plan.total_bytes < memory_bytes && plan.place_bytes > 0 && plan.sent_bytes > 0);
+    for (int q = 0; q < 5; q++) assert_true(plan.kept_share[q] < 0.25);
+    if (cuzk_bench_porep(&result, context, key, &options, NULL, NULL, NULL, &error) != CUZK_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(result.proofs, 2);
+    printf("%.1f MB of memory instead of %.1f, %.1f MB sent a proof\n", (double)plan.total_bytes * 1e-6,
+           (double)memory_bytes * 1e-6, (double)plan.sent_bytes * 1e-6);
+}
+
 /* Statements in, proofs out, on a device that makes witnesses itself: here the CPU in its place. */
 static void a_device_makes_the_witness(void **state)
 {
@@ -259,10 +309,15 @@ static void a_device_makes_the_witness(void **state)
         fail_msg("%s", error.text);
     assert_int_equal(result.proofs, 1);
     assert_true(result.first_s > 0);
-    options.memory_bytes = plan.total_bytes / 2;
+    bench_without_files(&context);
+    points_are_sent(&context, key, plan.total_bytes);
+    options.memory_bytes = 1 << 20;
     assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_TOO_LARGE);
     context.backend = s.proving.backend;
     assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_UNSUPPORTED);
+    cuzk_porep_key *refused = NULL;
+    assert_int_equal(cuzk_porep_key_make_dev(&refused, &context, 2048, 1, NULL, NULL, &error), CUZK_UNSUPPORTED);
+    assert_null(refused);
     cuzk_vk_close(vk);
     cuzk_porep_key_close(key);
     image_backend_end();

@@ -3,6 +3,7 @@
  *
  * On the emulated device, or as test_setup_cuda on a GPU. */
 #include "support/cm.h"
+#include "groth16/key_device.h"
 #include "groth16/key_secret.h"
 #include "groth16/prove_blinded.h"
 #include "groth16/setup_points.h"
@@ -312,34 +313,79 @@ static void multiples_and_transforms_take_turns(void **state)
     free(points);
 }
 
-/* The circuit's polynomials in one walk and in a walk a side. */
+/* The circuit's polynomials in one walk, in a walk a side, and piece by piece: the same scalars and lists of variables. */
 static void walks_agree(void **state)
 {
-    enum { COUNT = 40 };
-    struct setup_scalars scalars;
+    enum { WAYS = 4 };
+    static const struct {
+        unsigned threads;
+        bool pieces;
+    } way[WAYS] = { { 1, false }, { 3, false }, { 1, true }, { 3, true } };
+    const uint64_t variables = small.constraints.variable_count;
+    struct setup_scalars scalars[WAYS];
+    struct constraints circuit[WAYS];
     struct trapdoor secrets;
-    struct fr_int got[2][COUNT];
-    uint64_t coefficients[2];
 
     (void)state;
     proving_secrets(&secrets, &cpu, &curve_bls12_381, ROOT_BELLMAN);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < WAYS; i++) {
         struct pool *pool = NULL;
         struct task t;
         task_init(&t);
-        if (i == 1) proving_must(&t, pool_create(&pool, &t, 3), "three threads");
+        if (way[i].threads > 1) proving_must(&t, pool_create(&pool, &t, way[i].threads), "threads");
         t.pool = pool;
-        proving_must(&t, setup_scalars_init(&scalars, &t, &small.constraints, &secrets), "scalars");
-        proving_must(&t, setup_scalars_make(&scalars, &t, got[i], SETUP_L, 5, COUNT), "making");
-        coefficients[i] = scalars.coefficients;
-        setup_scalars_fini(&scalars);
+        circuit[i] = small.constraints;
+        if (!way[i].pieces) circuit[i].walk_piece = NULL;
+        proving_must(&t, setup_scalars_init(&scalars[i], &t, &circuit[i], &secrets), "scalars");
         pool_destroy(pool);
+        for (int side = 0; side < 3; side++)
+            assert_memory_equal(scalars[i].at_tau[side], scalars[0].at_tau[side],
+                                variables * sizeof(struct fr));
+        for (int side = 0; side < 2; side++) {
+            assert_int_equal(scalars[i].dense_count[side], scalars[0].dense_count[side]);
+            assert_memory_equal(scalars[i].dense[side], scalars[0].dense[side],
+                                scalars[0].dense_count[side] * sizeof(uint32_t));
+        }
+        assert_int_equal(scalars[i].coefficients, scalars[0].coefficients);
     }
-    assert_memory_equal(got[0], got[1], sizeof got[0]);
-    assert_int_equal(coefficients[0], coefficients[1]);
+    for (unsigned i = 0; i < WAYS; i++) setup_scalars_fini(&scalars[i]);
 }
 
 /* -- keys without a file ------------------------------------------------------------------------------------------------ */
+
+/* A key whose secret is gone proves where its points are, and nowhere else. */
+static void forget(struct groth16_key *key, const struct backend *backend, struct device *device,
+                   const struct groth16_plan *plan, const struct groth16_blinding *blinding,
+                   const struct groth16_proof *expected)
+{
+    const uint64_t kept = key->heap_bytes;
+    struct key_secret_times times;
+    struct groth16_proof proof;
+    uint8_t point[192];
+    struct task t;
+
+    groth16_key_secret_times(key, &times);
+    for (int q = 0; q < QUERY_COUNT; q++)
+        assert_true((times.points_ms[q] > 0) == !backend->reads_host_memory);
+    assert_true((times.host_ms > 0) == !backend->reads_host_memory);
+    groth16_key_forget_secret(key);
+    groth16_key_forget_secret(key);
+    assert_true(key->heap_bytes < kept - 90 * key->variable_count);
+    proving_task(&t, &cpu);
+    assert_int_equal(groth16_key_points(&t, key, QUERY_A, 0, 1, point), CUZK_UNSUPPORTED);
+    proving_task(&t, &cpu);
+    const cuzk_status status = groth16_prove_blinded(&t, &proof, key, plan, &small.witness, blinding);
+    if (backend->reads_host_memory) {
+        assert_int_equal(status, CUZK_UNSUPPORTED);
+        return;
+    }
+    proving_must(&t, status, "prover");
+    assert_true(oracle_equal(&proof, expected));
+    proving_task(&t, &cpu);
+    key_device_drop(key, backend, device);
+    assert_int_equal(groth16_prove_blinded(&t, &proof, key, plan, &small.witness, blinding),
+                     CUZK_UNSUPPORTED);
+}
 
 static void prove_without_a_file(const struct backend *backend, struct device *device, bool derived)
 {
@@ -362,6 +408,7 @@ static void prove_without_a_file(const struct backend *backend, struct device *d
     proving_must(&t, groth16_prove_plan(&plan, &t, key, backend, device), "plan");
     proving_must(&t, groth16_prove_blinded(&t, &proof, key, &plan, &small.witness, &blinding), "prover");
     assert_true(oracle_equal(&proof, &expected));
+    forget(key, backend, device, &plan, &blinding, &expected);
     groth16_key_unref(key);
 }
 

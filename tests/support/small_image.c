@@ -135,6 +135,24 @@ static cuzk_status walk_all(const void *circuit, struct task *t, constraint_sink
     return image_expand(&s->image, t, walk_row, &w);
 }
 
+static cuzk_status walk_piece(const void *circuit, struct task *t, uint32_t piece, struct constraint_own *own,
+                              constraint_sink *sink, void *context)
+{
+    const struct small_image *s = circuit;
+    const struct circuit_template *whole = image_circuit(&s->image);
+    struct walk w = { whole, sink, context };
+    memset(own, 0, sizeof *own);
+    if (piece > 0) {
+        const struct circuit_part *p = &s->image.parts[piece - 1];
+        const struct circuit_template *callee = &s->image.templates[p->template_id];
+        own->inputs_begin = p->first_input;
+        own->inputs_end = own->inputs_begin + callee->input_count;
+        own->others_begin = whole->input_count + p->first_aux;
+        own->others_end = own->others_begin + callee->aux_count;
+    }
+    return image_expand_part(&s->image, t, piece, walk_row, &w);
+}
+
 static cuzk_status evaluate(const void *circuit, struct task *t, struct fr *a, struct fr *b,
                             const struct witness *w)
 {
@@ -168,6 +186,8 @@ static void bind(struct small_image *s)
     c->row_count = whole->row_count - whole->input_count;
     c->circuit = s;
     c->walk = walk_all;
+    c->walk_piece = walk_piece;
+    c->piece_count = s->image.part_count + 1;
     c->evaluate = evaluate;
     c->check = check;
     c->image = &s->image;

@@ -20,6 +20,7 @@ struct expander {
     struct terms side[3], spare;
     fe_t *extra; /* coefficients that merging made */
     size_t extra_count, extra_capacity;
+    bool skip_parts;
     cuzk_status status;
 };
 
@@ -297,6 +298,10 @@ static void expand_template(struct expander *e, const struct circuit_template *c
         default: {
             struct instance inside;
             const struct circuit_template *callee = &m->templates[p[1]];
+            if (e->skip_parts && p[0] >> 8 != 0) {
+                e->row.index += callee->row_count;
+                break;
+            }
             e->status = task_poll(e->task);
             instance_enter(&inside, at, callee, p);
             expand_template(e, callee, &inside);
@@ -305,20 +310,43 @@ static void expand_template(struct expander *e, const struct circuit_template *c
     }
 }
 
+/* part NULL: the circuit. */
+static cuzk_status expand(struct expander *e, const struct circuit_part *part)
+{
+    const struct circuit_image *m = e->image;
+    const struct circuit_template *c = image_circuit(m);
+    struct instance whole = { 0, 0, NULL, NULL }, inside;
+    uint32_t *imports = malloc((c->depth_imports + 1) * sizeof *imports);
+
+    if (imports == NULL) return FAIL(e->task, CUZK_NO_MEMORY, "no memory to expand circuit %s", m->name);
+    whole.room = imports;
+    e->row.coefficients = m->coefficients;
+    e->row.coefficient_count = m->coefficient_count;
+    if (part != NULL) {
+        e->row.index = part->first_row;
+        instance_enter(&inside, &whole, &m->templates[part->template_id], m->rows + part->row_entry);
+        expand_template(e, &m->templates[part->template_id], &inside);
+    } else {
+        expand_template(e, c, &whole);
+    }
+    for (int i = 0; i < 3; i++) free(e->side[i].data);
+    free(e->spare.data);
+    free(e->extra);
+    free(imports);
+    return e->status;
+}
+
 cuzk_status image_expand(const struct circuit_image *m, struct task *t, row_sink *sink, void *context)
 {
     struct expander e = { .image = m, .task = t, .sink = sink, .context = context };
-    const struct circuit_template *c = image_circuit(m);
-    struct instance whole = { 0, 0, NULL, NULL };
-    uint32_t *imports = malloc((c->depth_imports + 1) * sizeof *imports);
-    if (imports == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory to expand circuit %s", m->name);
-    whole.room = imports;
-    e.row.coefficients = m->coefficients;
-    e.row.coefficient_count = m->coefficient_count;
-    expand_template(&e, c, &whole);
-    for (int i = 0; i < 3; i++) free(e.side[i].data);
-    free(e.spare.data);
-    free(e.extra);
-    free(imports);
-    return e.status;
+
+    return expand(&e, NULL);
+}
+
+cuzk_status image_expand_part(const struct circuit_image *m, struct task *t, uint32_t index, row_sink *sink,
+                              void *context)
+{
+    struct expander e = { .image = m, .task = t, .sink = sink, .context = context, .skip_parts = true };
+
+    return expand(&e, index == 0 ? NULL : &m->parts[index - 1]);
 }
