@@ -233,6 +233,21 @@ typedef struct cuzk_plan {
 CUZK_CHECKED cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key *key,
                                        cuzk_error *error);
 
+/* How long proofs on a key will take on a device: from rates that were measured before, to choose by; the witness's values full-size. */
+typedef struct cuzk_prediction {
+    size_t size;
+    double open_ms, key_ms; /* once: the device made ready, the key brought there; 0 on a CPU */
+    double proof_ms;        /* of one alone */
+    double steady_ms;       /* from one proof to the next when several are under way */
+} cuzk_prediction;
+#define CUZK_PREDICTION_INIT                \
+    {                                       \
+        sizeof(cuzk_prediction), 0, 0, 0, 0 \
+    }
+/** In  device  of cuzk_devices or cuzk_context_device; it need not be open.  Cost  none */
+CUZK_CHECKED cuzk_status cuzk_key_predict(cuzk_prediction *out, const cuzk_key *key,
+                                          const cuzk_device_info *device, cuzk_error *error);
+
 /* -- proving ----------------------------------------------------------------------------------------------------------- */
 
 /** A witness from a .wtns file. */
@@ -260,10 +275,14 @@ typedef struct cuzk_timings {
         total_ms; /* msm: A, B1, B2, L, H */
     double wait_ms;  /* of witness_ms: for the device's memory, and for the turn to compute */
     int staged_late; /* 1: in its turn, not before it, since there was no room */
+    double alloc_ms;   /* of witness_ms: until it had its memory; the rest of wait_ms was for its turn */
+    double release_ms; /* after the last sum: memory wiped and given back */
+    unsigned lane;     /* which of the context's computed it */
+    uint64_t domain_size;
 } cuzk_timings;
-#define CUZK_TIMINGS_INIT                                               \
-    {                                                                   \
-        sizeof(cuzk_timings), 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 \
+#define CUZK_TIMINGS_INIT                                                           \
+    {                                                                               \
+        sizeof(cuzk_timings), 0, 0, 0, { 0, 0, 0, 0, 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
     }
 CUZK_API void cuzk_proof_timings(const cuzk_proof *proof,
                                  cuzk_timings *out); /* zeros for a proof that was not made here */

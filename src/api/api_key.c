@@ -3,8 +3,10 @@
 #include "groth16/derive.h"
 #include "groth16/key_check.h"
 #include "groth16/key_derived.h"
+#include "groth16/predict.h"
 #include "groth16/prove.h"
 #include <stdlib.h>
+#include <string.h>
 
 STATIC_ASSERT((int)CUZK_KEY_AUTO == KEY_MODE_AUTO && (int)CUZK_KEY_ORIGINAL == KEY_MODE_ORIGINAL &&
                   (int)CUZK_KEY_DERIVED == KEY_MODE_DERIVED,
@@ -127,4 +129,26 @@ cuzk_status cuzk_key_plan(cuzk_plan *out, cuzk_context *context, const cuzk_key 
     own.resident_bytes = plan.key_bytes;
     api_copy_out(out, &own, sizeof own);
     return api_end(&call, status, error);
+}
+
+cuzk_status cuzk_key_predict(cuzk_prediction *out, const cuzk_key *key, const cuzk_device_info *device,
+                             cuzk_error *error)
+{
+    cuzk_device_info own = CUZK_DEVICE_INFO_INIT;
+    cuzk_prediction prediction = CUZK_PREDICTION_INIT;
+    struct groth16_prediction p;
+    struct api_call call;
+
+    api_begin(&call, NULL, NULL);
+    if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
+    if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
+    if (device == NULL) return api_end(&call, api_refuse(&call, "device"), error);
+    api_copy_in(&own, sizeof own, device);
+    groth16_predict(&p, key->key, strcmp(own.backend, "cpu") != 0, own.threads);
+    prediction.open_ms = p.open_ms;
+    prediction.key_ms = p.key_ms;
+    prediction.proof_ms = p.proof_ms;
+    prediction.steady_ms = p.steady_ms;
+    api_copy_out(out, &prediction, sizeof prediction);
+    return api_end(&call, CUZK_OK, error);
 }

@@ -135,6 +135,9 @@ static void report_timings(cuzk_timings *out, const struct groth16_timings *t, d
     out->total_ms = total_ms;
     out->wait_ms = t->wait_ms;
     out->staged_late = t->staged_late;
+    out->alloc_ms = t->alloc_ms;
+    out->release_ms = t->release_ms;
+    out->lane = t->lane;
 }
 
 static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics **publics,
@@ -151,6 +154,7 @@ static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics 
     TRY(groth16_prove_verified(&call->task, &proof->proof, key->key, &plan, &key->verifier, w, &timings));
     if (publics != NULL) TRY(make_publics(call, publics, w, key->key->public_count));
     report_timings(&proof->timings, &timings, clock_ms_since(start_ns));
+    proof->timings.domain_size = key->key->domain.size;
     return CUZK_OK;
 }
 

@@ -16,6 +16,7 @@
 #include "groth16/key_device.h"
 #include "groth16/prove_lanes.h"
 #include "groth16/prove_inside.h"
+#include <stdio.h>
 #include <string.h>
 
 #define WITNESS_CHUNK 16384 /* values that one thread checks at a time: 50 us */
@@ -156,6 +157,8 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     TRY_GOTO(out, prove_lane_turn(&lane, t));
     timings->wait_ms = lane.wait_ms;
     timings->staged_late = lane.skipped;
+    timings->alloc_ms = lane.alloc_ms;
+    timings->lane = lane.compute_slot;
     timings->witness_ms = lap(&clock);
 
     TRY_GOTO(out, evaluate(t, key, plan, lane.compute, w, &ops, &ws));
@@ -173,7 +176,24 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
 out:
-    return prove_lane_leave(&lane, t, status);
+    status = prove_lane_leave(&lane, t, status);
+    timings->release_ms = lane.release_ms;
+    return status;
+}
+
+const char *groth16_timing_line(char out[TIMING_LINE_BYTES], const struct groth16_timings *m,
+                                uint64_t domain_size)
+{
+    const double tail_ms = m->msm_ms[QUERY_A] + m->msm_ms[QUERY_B1] + m->msm_ms[QUERY_L],
+                 h_ms = m->quotient_ms + m->msm_ms[QUERY_H];
+
+    snprintf(out, TIMING_LINE_BYTES,
+             "prestage_setup=%s domain=%llu alloc_ms=%.2f upload_ms=%.2f gpu_tid=%u prep_msm_ms=%.2f "
+             "ntt_msm_h_ms=%.2f tail_msm_ms=%.2f b_g2_msm_ms=%.2f gpu_total_ms=%.2f async_dealloc_ms=%.2f",
+             m->staged_late ? "skip_vram" : "ok", (unsigned long long)domain_size, m->alloc_ms,
+             m->witness_ms - m->wait_ms, m->lane, m->eval_ms, h_ms, tail_ms, m->msm_ms[QUERY_B2],
+             m->eval_ms + h_ms + tail_ms + m->msm_ms[QUERY_B2], m->release_ms);
+    return out;
 }
 
 cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,

@@ -51,7 +51,16 @@ struct groth16_timings {
     double eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms;
     double wait_ms;   /* of witness_ms: for memory, and for its turn to compute */
     bool staged_late; /* in its turn, not before it: there was no room */
+    double alloc_ms;   /* of witness_ms: until it had its memory */
+    double release_ms; /* after the last sum: memory wiped and given back */
+    unsigned lane;     /* the stream that computed it */
 };
+
+/** One line of what operators look for, with the known fields: "prestage_setup=ok domain=65536 alloc_ms=0.0 ...".
+ * Returns  out */
+enum { TIMING_LINE_BYTES = 320 };
+const char *groth16_timing_line(char out[TIMING_LINE_BYTES], const struct groth16_timings *t,
+                                uint64_t domain_size);
 
 /** Proves with fresh r and s.  The proof is not verified here: groth16_prove_verified does both.
  * In      w  the values of all variables

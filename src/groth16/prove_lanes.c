@@ -179,6 +179,7 @@ cuzk_status prove_lane_lease(struct prove_lane *lane, struct task *t, prove_lane
     cuzk_status status;
 
     if (l == NULL) return take(context, t, lane);
+    const uint64_t since = clock_now_ns();
     pthread_mutex_lock(&l->lock);
     TRY_GOTO(out, wait_until_next_for_memory(lane, t));
     for (;;) {
@@ -197,6 +198,7 @@ cuzk_status prove_lane_lease(struct prove_lane *lane, struct task *t, prove_lane
     pthread_cond_broadcast(&l->moved); /* the next may try */
 out:
     pthread_mutex_unlock(&l->lock);
+    lane->alloc_ms = clock_ms_since(since);
     return status;
 }
 
@@ -279,9 +281,11 @@ static void end_compute(struct prove_lane *lane, cuzk_status status)
 cuzk_status prove_lane_leave(struct prove_lane *lane, struct task *t, cuzk_status status)
 {
     struct lanes *const l = lane->lanes;
+    const uint64_t since = clock_now_ns();
 
     if (l == NULL) {
         leave_alone(lane, status);
+        lane->release_ms = clock_ms_since(since);
         return status;
     }
     status = end_copies(lane, t, status);
@@ -302,6 +306,7 @@ cuzk_status prove_lane_leave(struct prove_lane *lane, struct task *t, cuzk_statu
     l->report.failed += status != CUZK_OK;
     pthread_cond_broadcast(&l->moved);
     pthread_mutex_unlock(&l->lock);
+    lane->release_ms = clock_ms_since(since);
     return status;
 }
 

@@ -59,7 +59,9 @@ struct prove_lane {
     struct buffer block;
     size_t leased_bytes; /* of it */
     bool has_memory, skipped;
-    double wait_ms; /* for memory and for its turn */
+    double wait_ms;    /* for memory and for its turn */
+    double alloc_ms;   /* of the lease, what it waited for memory included */
+    double release_ms; /* of what prove_lane_leave gives back */
     unsigned copies_slot, compute_slot;
     struct prove_lane *next; /* behind it */
 };
