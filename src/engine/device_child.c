@@ -10,6 +10,7 @@
 #include "engine/job_kind.h"
 #include "engine/engine.h"
 #include "engine/lane_test.h"
+#include "groth16/prove_lanes.h"
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -41,8 +42,9 @@ struct child {
     const struct device_shared *shared;
     size_t slot_count;
     struct slot *slots;
-    pthread_mutex_t lock; /* of the slots */
+    pthread_mutex_t lock; /* of the slots, and of lanes */
     pthread_cond_t changed;
+    struct lanes *lanes; /* NULL before a circuit whose proofs go through them is seen */
     atomic_uint busy; /* channels that have a request */
     unsigned channel_count;
     struct channel {
@@ -186,6 +188,22 @@ static void slot_drop(struct child *c, struct slot *s)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* The lanes' streams hold memory of the device for good, which devices that prove other kinds alone need not miss. */
+static cuzk_status place_for(struct place *out, struct child *c, struct task *t, const struct job_kind *kind)
+{
+    const unsigned lanes = c->channel_count - 1;
+    const struct lanes_options o = { .lanes = lanes < LANES_MOST_AT_ONCE ? lanes : LANES_MOST_AT_ONCE };
+    cuzk_status status = CUZK_OK;
+
+    *out = (struct place){ .backend = c->backend, .device = c->device };
+    if (!kind->in_lanes || c->backend->reads_host_memory || lanes == 0) return CUZK_OK;
+    pthread_mutex_lock(&c->lock);
+    if (c->lanes == NULL) status = lanes_create(&c->lanes, t, c->backend, c->device, &o);
+    out->lanes = c->lanes;
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}
+
 /* -- requests ------------------------------------------------------------------------------------------------------------ */
 
 static void put_bytes(struct device_message *m, const struct bytes *b)
@@ -210,12 +228,13 @@ static cuzk_status incomplete(struct task *t, const struct device_message *m)
 
 static void measure(struct child *c, struct task *t, struct device_message *m, struct slot *wanted)
 {
-    const struct place place = { .backend = c->backend, .device = c->device };
+    struct place place;
     struct circuit *k = &wanted->circuit;
     size_t index;
 
     cuzk_status status = get_circuit(c, t, m, wanted, &index);
     if (status == CUZK_OK) status = incomplete(t, m);
+    if (status == CUZK_OK) status = place_for(&place, c, t, k->kind);
     if (status == CUZK_OK) status = k->kind->measure(t, k, &place);
     answer(m, t, status);
     if (status != CUZK_OK) return;
@@ -283,11 +302,12 @@ static cuzk_status get_order(struct child *c, struct task *t, struct device_mess
 static cuzk_status prove_with(struct child *c, struct task *t, struct part_output *out, struct order *o,
                               struct slot *s)
 {
-    const struct place place = { .backend = c->backend, .device = c->device };
+    struct place place;
     const struct job_kind *kind = s->circuit.kind;
     const struct span input = span_of(o->input.data, o->input.bytes);
     void *carry = NULL;
 
+    TRY(place_for(&place, c, t, kind));
     o->in.circuit = &s->circuit;
     o->in.key = s->key;
     if (o->carried != kind->has_synthesis)
@@ -488,6 +508,7 @@ static void end(struct child *c)
     for (size_t i = 0; c->slots != NULL && i < c->slot_count; i++)
         if (c->slots[i].key != NULL) c->slots[i].circuit.kind->unload(c->slots[i].key);
     free(c->slots);
+    lanes_destroy(c->lanes);
     if (c->device != NULL) c->backend->close(c->device);
     pool_destroy(c->pool);
 }

@@ -36,6 +36,7 @@ struct circuit {
 struct place {
     const struct backend *backend;
     struct device *device;
+    struct lanes *lanes; /* of the device, through which its proofs go; NULL: none */
     const struct buffer *block; /* the lane's own, for a proof to work in, of at least the circuit's block_bytes; NULL: none */
 };
 
@@ -75,6 +76,7 @@ struct job_kind {
     const char *name;
     bool durable;       /* unless the request says otherwise */
     bool has_synthesis; /* a part is synthesised, then proved; else only proved */
+    bool in_lanes;      /* in a device's process its proofs stand in one line (groth16/prove_lanes.h) */
 
     /** Fills the byte counts, for any lane of this place.  Thread  engine_open's. */
     cuzk_status (*measure)(struct task *t, struct circuit *c, const struct place *place);

@@ -1,6 +1,7 @@
 /* Jobs of kind "circom": the payload is a .wtns file, the circuit a .zkey (or bellman parameters and the circuit's .r1cs); one part.
  *
  * The proof is checked as the bytes that leave: encoded, decoded, verified. */
+#include "base/log.h"
 #include "engine/engine.h"
 #include "engine/job_kind.h"
 #include "formats/snarkjs_json.h"
@@ -34,7 +35,7 @@ static cuzk_status circom_measure(struct task *t, struct circuit *c, const struc
     struct error refused;
     cuzk_status status = groth16_key_choose(key, t, c->key_mode, NULL, &refused);
     if (status == CUZK_OK) kind_chosen(c, t, key, &refused);
-    if (status == CUZK_OK) status = groth16_prove_plan(&plan, t, key, place->backend, place->device);
+    if (status == CUZK_OK) status = groth16_prove_plan_on(&plan, t, key, place->backend, place->device, place->lanes);
     if (status == CUZK_OK) {
         c->key_bytes.of[BYTES_HEAP] = key_bytes(key);
         c->key_own_bytes = key->heap_bytes;
@@ -170,14 +171,17 @@ static cuzk_status circom_prove(struct task *t, struct part_output *out, const s
     struct groth16_timings timings = { 0 };
     struct groth16_proof proof;
     struct groth16_plan plan;
+    char line[TIMING_LINE_BYTES];
     struct witness w;
 
     (void)carry;
     TRY(wtns_view(&w, t, "the witness", in->payload)); /* groth16_prove checks the values */
-    TRY(groth16_prove_plan(&plan, t, key, place->backend, place->device));
+    TRY(groth16_prove_plan_on(&plan, t, key, place->backend, place->device, place->lanes));
     TRY(kind_check_grant(t, &plan, 0, granted));
     plan.block = place->block;
     TRY(groth16_prove(t, &proof, key, &plan, &w, &timings));
+    if (place->lanes != NULL)
+        log_info(t, "CUZK_TIMING: %s", groth16_timing_line(line, &timings, key->domain.size));
     out->proof_bytes = raw_bytes(key->curve);
     out->proof = malloc(out->proof_bytes);
     if (out->proof == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a proof");
@@ -247,6 +251,7 @@ const struct job_kind kind_circom = {
     .name = "circom",
     .durable = false, /* a payload is a witness: it goes to disk only if the request says so */
     .has_synthesis = false,
+    .in_lanes = true,
     .measure = circom_measure,
     .load = circom_load,
     .unload = circom_unload,
