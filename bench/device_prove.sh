@@ -10,7 +10,7 @@
 # third-party data, which is not part of this repository; without it those steps are left out), WORK (keys and circuits; default: a folder of
 # its own that is removed), SECONDS_MOST (of run, default 470), LOG (default device_prove.log), BACKEND (default cuda), SIZES (default
 # "16 20 18 17 19"), SOAK (default 10000 proofs), GIB (of the interlock's memory, default "16 24 130"), GROUPS_OF (default "points"),
-# PARTITION_MIB (default 12288).
+# PARTITION_MIB (default 12288), SLOWER (all limits that many times: where the card is emulated).
 # Output: what each step says, then a table of the steps and one of what must hold, with what was seen.
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,8 +25,10 @@ steps() {
 state       15
 circuits    70
 speed       60
+trap        60
 circom      50
 soak        70
+choice      25
 refusal     15
 interlock  130
 END
@@ -39,7 +41,7 @@ group       40
 END
 }
 
-programs() { echo cuzk cuzk-oracle cuzk-porep-oracle test_lanes_soak_cuda bench_device; }
+programs() { echo cuzk cuzk-trap cuzk-oracle cuzk-porep-oracle test_lanes_soak_cuda bench_device; }
 
 program() { # name: where it is
     if [ -x "$BIN/$1" ]; then echo "$BIN/$1"; else find "$BIN" -type f -name "$1" -perm -u+x -print -quit; fi
@@ -141,6 +143,48 @@ step_soak() {
     shown "$SOAK proofs of a small key over 3 lanes: all the oracle's, memory flat, 0 forbidden calls"
 }
 
+# WHAT lines arguments...: the process of the card goes wrong once in the middle of a batch
+batch_under() {
+    what=$1 lines=$2
+    shift 2
+    base=$WORK/bn254-${SMALL:-16}
+    rm -rf "$WORK/batch" "$WORK/fault"
+    mkdir "$WORK/batch"
+    for i in $(seq "$lines"); do echo "$base.zkey $base.wtns $WORK/batch/$i.json $WORK/batch/$i.public"; done >"$WORK/list"
+    CUZK_TEST_FAULT="$what $((lines / 2)) $WORK/fault" "$(program cuzk-trap)" prove --json --backend "$BACKEND" --device-memory "${TRAP_MIB:-16384}" \
+        --lanes 3 --batch "$WORK/list" "$@" >"$WORK/batch.log"
+    tail -1 "$WORK/batch.log"
+    [ -f "$WORK/fault" ]
+    [ -f "$base.vk" ] || cuzk vkey --quiet "$base.zkey" "$base.vk" >/dev/null
+    verified=0
+    for i in $(seq "$lines"); do cuzk verify --quiet "$base.vk" "$WORK/batch/$i.public" "$WORK/batch/$i.json" >/dev/null && verified=$((verified + 1)); done
+    [ "$(cat "$WORK"/batch/*.json | grep -c pi_a)" -ge "$lines" ]
+    must "$verified" ">=" "$lines" "right proofs of a batch of $lines, $what in the middle"
+    restarts=$(sed -n 's/.*"restarts":\([0-9]*\).*/\1/p' "$WORK/batch.log") retries=$(sed -n 's/.*"retries":\([0-9]*\).*/\1/p' "$WORK/batch.log")
+    must "$restarts" "<=" 1 "restarts, $what"
+    must "$restarts" ">=" 1 "restarts, $what, with $retries proofs tried again"
+}
+step_trap() {
+    bad=0
+    batch_under trap "${TRAP_LINES:-100}" || bad=1
+    batch_under kill "$((${TRAP_LINES:-100} / 5))" || bad=1
+    [ -n "${NO_STUCK:-}" ] || batch_under stuck "$((${TRAP_LINES:-100} / 5))" --watchdog-ms 5000 || bad=1
+    return $bad
+}
+
+step_choice() { # without a device named: which, and why; then what came of the prediction
+    for base in "$WORK/bn254-${BIG:-20}" "$WORK/bn254-${SMALL:-16}"; do
+        for device in auto cpu 0; do
+            begin=$(date +%s%N)
+            cuzk prove --device $device "$base.zkey" "$base.wtns" "$WORK/p.json" "$WORK/q.json" 2>&1 | grep -v unchecked | tee "$WORK/choice"
+            echo "device $device: $((($(date +%s%N) - begin) / 1000000)) ms in all"
+            [ $device != auto ] || grep -q '^cuzk: device .*predicted in' "$WORK/choice"
+        done
+    done
+    cuzk plan --device 0 "$WORK/bn254-${BIG:-20}.zkey"
+    shown "a choice between CPU and card is explained and can be overridden: see the step's output for predictions and times"
+}
+
 step_refusal() { # both numbers
     if cuzk plan --backend "$BACKEND" --device-memory 256 "$WORK/bn254-${BIG:-20}.zkey" 2>"$WORK/refused"; then
         [ "${BIG:-20}" -lt 18 ] || { echo "it was not refused"; return 1; }
@@ -228,6 +272,7 @@ run() {
             for w in "$@"; do case $name in "$w"*) chosen=1 ;; esac; done
             [ -n "$chosen" ] || continue
         fi
+        limit=$((limit * ${SLOWER:-1}))
         left=$((${SECONDS_MOST:-470} - (SECONDS - start)))
         [ "$limit" -le "$left" ] || limit=$left
         begin=$SECONDS code=0

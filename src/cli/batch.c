@@ -1,10 +1,11 @@
 /* cuzk prove --batch: many proofs from a list, several of them under way at once.
  *
  * Lines of one key are proved together, by as many threads as there are lanes; keys come one after another, in the order of their
- * first lines, so that one key at a time takes memory. */
+ * first lines, so that one key at a time takes memory.  Proofs are made in this process, or (batch_engine.h) in one of the device's own. */
 #include "cli/batch.h"
 #include "base/clock.h"
 #include "base/mapfile.h"
+#include "cli/batch_engine.h"
 #include "cli/batch_list.h"
 #include "cli/cli.h"
 #include <pthread.h>
@@ -17,8 +18,15 @@ struct batch {
     struct batch_list list;
     cuzk_context *context;
     cuzk_watch watch;
-    const cuzk_key *key; /* of the lines that are being proved */
-    size_t *index;       /* of these lines, */
+    bool apart_wanted;
+    struct batch_engine *engine;    /* NULL: proofs are made in this process */
+    struct batch_engine_key *apart; /* the keys that the engine has */
+    size_t apart_count;
+    struct batch_engine_counts counts;
+    unsigned threads;    /* that bring lines */
+    const cuzk_key *key; /* of the lines that are being proved; with an engine the other one */
+    const struct batch_engine_key *key_apart;
+    size_t *index; /* of these lines, */
     size_t index_count, index_next;
     bool *begun;          /* of each line of the list */
     pthread_mutex_t lock; /* of index_next, and of all below and what is printed */
@@ -46,19 +54,17 @@ static void line_failed(struct batch *b, size_t i, const cuzk_error *error)
     pthread_mutex_unlock(&b->lock);
 }
 
-static void line_proved(struct batch *b, size_t i, const cuzk_proof *proof, double ms)
+static void line_proved(struct batch *b, size_t i, double prove_ms, double ms)
 {
     const struct batch_line *const l = &b->list.line[i];
-    cuzk_timings tm = CUZK_TIMINGS_INIT;
 
-    cuzk_proof_timings(proof, &tm);
     pthread_mutex_lock(&b->lock);
     b->took_ms[b->proved++] = ms;
     if (cli.json)
         cli_print_json(json_pack("{s:i, s:s, s:o, s:o, s:b, s:f, s:f}", "line", (int)l->number, "status",
                                  "OK", "proof", cli_json_text(l->proof), "public",
                                  l->publics != NULL ? cli_json_text(l->publics) : json_null(), "verified", 1,
-                                 "prove_ms", tm.total_ms, "ms", ms));
+                                 "prove_ms", prove_ms, "ms", ms));
     else if (!cli.quiet)
         printf("line %u: %s: proved and verified in %.1f ms\n", l->number, l->proof, ms);
     pthread_mutex_unlock(&b->lock);
@@ -79,18 +85,25 @@ static void summary(struct batch *b, double ms)
     qsort(b->took_ms, b->proved, sizeof *b->took_ms, by_value);
     if (b->proved > 0) median = (b->took_ms[(b->proved - 1) / 2] + b->took_ms[b->proved / 2]) / 2;
     if (cli.json)
-        cli_print_json(json_pack("{s:s, s:I, s:I, s:I, s:i, s:f, s:f, s:f}", "status",
+        cli_print_json(json_pack("{s:s, s:I, s:I, s:I, s:i, s:f, s:f, s:f, s:b, s:I, s:I}", "status",
                                  cuzk_status_name(b->failed > 0 ? b->first_status
                                                   : left > 0    ? CUZK_CANCELLED
                                                                 : CUZK_OK),
                                  "proved", (json_int_t)b->proved, "failed", (json_int_t)b->failed, "left",
                                  (json_int_t)left, "lanes", (int)b->options->lanes, "ms", ms,
-                                 "proofs_per_second", per_second, "median_ms", median));
+                                 "proofs_per_second", per_second, "median_ms", median, "own_process",
+                                 b->apart_wanted, "restarts", (json_int_t)b->counts.restarts, "retries",
+                                 (json_int_t)b->counts.retries));
     else if (!cli.quiet)
         printf("%zu of %zu proofs made and verified in %.1f ms over %u lanes: %.2f a second, median %.1f ms; "
                "%zu failed, "
                "%zu not begun\n",
                b->proved, b->list.count, ms, b->options->lanes, per_second, median, b->failed, left);
+    if (!cli.json && b->counts.restarts > 0) /* said with --quiet too */
+        fprintf(stderr,
+                "cuzk: warning: the device's process was started again %llu times; %llu proofs were tried "
+                "again\n",
+                (unsigned long long)b->counts.restarts, (unsigned long long)b->counts.retries);
 }
 
 /* -- lines ------------------------------------------------------------------------------------------------------------- */
@@ -112,32 +125,54 @@ static cuzk_status check_outputs(const struct batch_line *l, cuzk_error *error)
     return CUZK_OK;
 }
 
+/* In this process. */
+static cuzk_status prove_here(struct batch *b, struct batch_made *made, const char *witness_path,
+                              cuzk_error *error)
+{
+    cuzk_witness *witness = NULL;
+    cuzk_timings tm = CUZK_TIMINGS_INIT;
+
+    cuzk_status status = cuzk_witness_open(&witness, witness_path, error);
+    if (status == CUZK_OK)
+        status = cuzk_prove(&made->proof, &made->publics, b->context, b->key, witness, &b->watch, error);
+    if (status == CUZK_OK) {
+        cuzk_proof_timings(made->proof, &tm);
+        made->prove_ms = tm.total_ms;
+        if (b->options->timing) cli_print_timing(&tm);
+    }
+    cuzk_witness_close(witness);
+    return status;
+}
+
+static cuzk_status prove(struct batch *b, struct batch_made *made, const char *witness_path,
+                         cuzk_error *error)
+{
+    return b->engine == NULL
+               ? prove_here(b, made, witness_path, error)
+               : batch_engine_prove(b->engine, made, b->key_apart, witness_path, &b->watch, error);
+}
+
 static void prove_line(struct batch *b, size_t i)
 {
     const struct batch_line *const l = &b->list.line[i];
     const uint64_t start = clock_now_ns();
     cuzk_error error = CUZK_ERROR_INIT;
-    cuzk_witness *witness = NULL;
-    cuzk_publics *publics = NULL;
-    cuzk_proof *proof = NULL;
+    struct batch_made made = { NULL, NULL, 0 };
 
     cuzk_status status = check_outputs(l, &error);
-    if (status == CUZK_OK) status = cuzk_witness_open(&witness, l->witness, &error);
-    if (status == CUZK_OK)
-        status = cuzk_prove(&proof, &publics, b->context, b->key, witness, &b->watch, &error);
+    if (status == CUZK_OK) status = prove(b, &made, l->witness, &error);
     /* The proof goes last: where it stands, its public inputs stand too. */
-    if (status == CUZK_OK && l->publics != NULL) status = cuzk_publics_save(publics, l->publics, &error);
-    if (status == CUZK_OK) status = cuzk_proof_save(proof, l->proof, b->options->encoding, &error);
+    if (status == CUZK_OK && l->publics != NULL) status = cuzk_publics_save(made.publics, l->publics, &error);
+    if (status == CUZK_OK) status = cuzk_proof_save(made.proof, l->proof, b->options->encoding, &error);
     if (status == CUZK_OK)
-        line_proved(b, i, proof, clock_ms_since(start));
+        line_proved(b, i, made.prove_ms, clock_ms_since(start));
     else
         line_failed(b, i, &error);
-    cuzk_publics_close(publics);
-    cuzk_proof_close(proof);
-    cuzk_witness_close(witness);
+    cuzk_publics_close(made.publics);
+    cuzk_proof_close(made.proof);
 }
 
-/* A lane: lines one after another until none is left, or somebody wants all to stop. */
+/* A thread: lines one after another until none is left, or somebody wants all to stop. */
 static void *lane(void *argument)
 {
     struct batch *const b = argument;
@@ -152,14 +187,14 @@ static void *lane(void *argument)
     }
 }
 
-/* The calling thread is a lane too, so that there is one whatever happens. */
+/* The calling thread is one too, so that there is one whatever happens. */
 static void run_lanes(struct batch *b)
 {
-    pthread_t thread[CUZK_LANES_MOST];
+    pthread_t thread[2 * CUZK_LANES_MOST];
     unsigned started = 0;
 
     b->index_next = 0;
-    while (started + 1 < b->options->lanes && started + 1 < b->index_count &&
+    while (started + 1 < b->threads && started + 1 < b->index_count &&
            pthread_create(&thread[started], NULL, lane, b) == 0)
         started++;
     lane(b);
@@ -178,30 +213,127 @@ static void warn_of_key(const cuzk_key *key, const char *path)
         cli_warn("the derived key beside %s is not used: %s", path, info.derived_refused);
 }
 
-/* All lines of the key of line `first`. */
-static void prove_key(struct batch *b, size_t first)
+/* The lines of the key of line `first` that nobody has begun. */
+static void gather(struct batch *b, size_t first)
 {
-    const char *const path = b->list.line[first].key;
-    cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
-    cuzk_error error = CUZK_ERROR_INIT;
-    cuzk_key *key = NULL;
-
     b->index_count = 0;
     for (size_t i = first; i < b->list.count; i++) {
-        if (b->begun[i] || strcmp(b->list.line[i].key, path) != 0) continue;
+        if (b->begun[i] || strcmp(b->list.line[i].key, b->list.line[first].key) != 0) continue;
         b->begun[i] = true;
         b->index[b->index_count++] = i;
     }
+}
+
+static cuzk_status open_key(struct batch *b, cuzk_key **out, const char *path, cuzk_error *error)
+{
+    cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
+
     options.r1cs_path = b->options->r1cs_path;
     options.mode = b->options->key_mode;
-    if (cuzk_key_open(&key, b->context, path, &options, &error) != CUZK_OK) {
-        for (size_t i = 0; i < b->index_count; i++) line_failed(b, b->index[i], &error);
+    if (cuzk_key_open(out, b->context, path, &options, error) != CUZK_OK) return error->status;
+    warn_of_key(*out, path);
+    return CUZK_OK;
+}
+
+static void all_failed(struct batch *b, const cuzk_error *error)
+{
+    for (size_t i = 0; i < b->index_count; i++) line_failed(b, b->index[i], error);
+}
+
+/* All lines of the key of line `first`. */
+static void prove_key(struct batch *b, size_t first)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_key *key = NULL;
+
+    gather(b, first);
+    if (open_key(b, &key, b->list.line[first].key, &error) != CUZK_OK) {
+        all_failed(b, &error);
         return;
     }
-    warn_of_key(key, path);
     b->key = key;
     run_lanes(b);
     cuzk_key_close(key);
+}
+
+static void prove_here_all(struct batch *b)
+{
+    b->threads = b->options->lanes;
+    for (size_t i = 0; i < b->list.count && !is_cancelled(b); i++)
+        if (!b->begun[i]) prove_key(b, i);
+}
+
+/* -- through an engine --------------------------------------------------------------------------------------------------- */
+
+/* Lines whose key cannot be opened fail; the other keys are the engine's. */
+static void sort_keys(struct batch *b)
+{
+    for (size_t i = 0; i < b->list.count; i++) {
+        const char *const path = b->list.line[i].key;
+        cuzk_error error = CUZK_ERROR_INIT;
+        cuzk_key *key = NULL;
+        size_t k = 0;
+        while (k < b->apart_count && strcmp(b->apart[k].path, path) != 0) k++;
+        if (b->begun[i] || k < b->apart_count) continue;
+        if (open_key(b, &key, path, &error) == CUZK_OK) {
+            b->apart[b->apart_count++].path = path;
+        } else {
+            gather(b, i);
+            all_failed(b, &error);
+        }
+        cuzk_key_close(key);
+    }
+}
+
+static size_t first_line(const struct batch *b, const char *path)
+{
+    size_t i = 0;
+
+    while (strcmp(b->list.line[i].key, path) != 0) i++;
+    return i;
+}
+
+static cuzk_status prove_apart_all(struct batch *b, struct task *t)
+{
+    b->apart = calloc(b->list.count, sizeof *b->apart);
+    if (b->apart == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a list of keys");
+    sort_keys(b);
+    if (b->apart_count == 0) return CUZK_OK;
+    TRY(batch_engine_open(&b->engine, t, b->options, b->apart, b->apart_count));
+    b->threads = 2 * b->options->lanes; /* some read and write files while others wait for their proofs */
+    for (size_t k = 0; k < b->apart_count && !is_cancelled(b); k++) {
+        b->key_apart = &b->apart[k];
+        gather(b, first_line(b, b->apart[k].path));
+        run_lanes(b);
+        batch_engine_drop(b->engine, b->key_apart);
+    }
+    batch_engine_close(b->engine, &b->counts);
+    return CUZK_OK;
+}
+
+/* By the first key; what is wrong with it is said when its lines come. */
+static void choose_device(struct batch *b)
+{
+    cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+    cuzk_key *key = NULL;
+    int exit_code;
+
+    options.r1cs_path = b->options->r1cs_path;
+    options.mode = b->options->key_mode;
+    if (b->list.count == 0 || !cli_context_on_cpu(&context, &exit_code)) return;
+    if (cuzk_key_open(&key, context, b->list.line[0].key, &options, &error) == CUZK_OK)
+        cli_choose_device(key, b->list.count, b->options->lanes);
+    cuzk_key_close(key);
+    cuzk_context_destroy(context);
+}
+
+/* Whether a process of its own drives the device. */
+static bool is_apart(const struct batch_options *o)
+{
+    return o->process == BATCH_PROCESS_ALWAYS ||
+           (o->process == BATCH_PROCESS_AUTO && batch_engine_possible() && cli_on_card());
 }
 
 static cuzk_status read_list(struct batch *b, struct task *t)
@@ -226,13 +358,24 @@ int batch_run(const struct batch_options *o)
         exit_code = cli_fail_task(&t);
         goto out;
     }
+    if (cli_read_device(&t) != CUZK_OK) {
+        exit_code = cli_fail_task(&t);
+        goto out;
+    }
+    if (cli_may_choose_device()) choose_device(&b);
+    b.apart_wanted = is_apart(o);
     cli.lanes = o->lanes;
-    if (!cli_context(&b.context, &exit_code)) goto out;
+    if (!(b.apart_wanted ? cli_context_on_cpu(&b.context, &exit_code) : cli_context(&b.context, &exit_code)))
+        goto out;
     b.watch.timeout_ms = o->timeout_ms;
     b.watch.progress = NULL; /* one thread may report at a time */
     const uint64_t start = clock_now_ns();
-    for (size_t i = 0; i < b.list.count && !is_cancelled(&b); i++)
-        if (!b.begun[i]) prove_key(&b, i);
+    if (!b.apart_wanted) {
+        prove_here_all(&b);
+    } else if (prove_apart_all(&b, &t) != CUZK_OK) {
+        exit_code = cli_fail_task(&t);
+        goto out;
+    }
     summary(&b, clock_ms_since(start));
     if (b.failed > 0)
         exit_code = cuzk_status_exit_code(b.first_status);
@@ -240,6 +383,7 @@ int batch_run(const struct batch_options *o)
         exit_code = cuzk_status_exit_code(CUZK_CANCELLED);
 out:
     cuzk_context_destroy(b.context);
+    free(b.apart);
     batch_list_free(&b.list);
     free(b.index);
     free(b.begun);

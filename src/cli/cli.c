@@ -200,31 +200,43 @@ cuzk_watch cli_watch(void)
     return watch;
 }
 
+static bool open_context(cuzk_context **out, const cuzk_context_options *options, int *exit_code)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+
+    if (cuzk_context_create(out, options, &error) == CUZK_OK) return true;
+    *exit_code = cli_fail(&error);
+    return false;
+}
+
 bool cli_context(cuzk_context **out, int *exit_code)
 {
     cuzk_context_options options = CUZK_CONTEXT_OPTIONS_INIT;
-    cuzk_error error = CUZK_ERROR_INIT;
+    struct task t;
+
+    task_init(&t);
+    if (cli_read_device(&t) == CUZK_OK && cli.device_text != NULL && strcmp(cli.device_text, "auto") == 0 &&
+        !cli.device_chosen)
+        FAIL(&t, CUZK_INVALID_ARGUMENT, "this command has nothing to choose a device by: name one with --device");
+    if (t.error.status != CUZK_OK) {
+        *exit_code = cli_fail_task(&t);
+        return false;
+    }
     options.threads = (unsigned)cli.threads;
-    options.backend = cli.backend;
-    if (cli.device != CLI_NO_DEVICE) {
-        options.device_index = (unsigned)cli.device;
-        if (cli.backend == NULL) options.backend = "cuda";
-    }
+    options.backend = cli_backend();
+    if (cli.device != CLI_NO_DEVICE) options.device_index = (unsigned)cli.device;
     /* One proof at a time takes a card's memory for one: a stream to compute holds some. */
-    options.lanes = cli.lanes == 0 && options.backend != NULL && strcmp(options.backend, "cuda") == 0 ? 1 : cli.lanes;
-    if (cli.device_mib != 0) {
-        if (options.backend == NULL || strcmp(options.backend, "cuda") != 0) {
-            struct task t;
-            task_init(&t);
-            (void)FAIL(&t, CUZK_INVALID_ARGUMENT, "--device-memory is for a card: name one with --device, or say --backend cuda");
-            *exit_code = cli_fail_task(&t);
-            return false;
-        }
-        options.memory_bytes = cli.device_mib << 20;
-    }
-    if (cuzk_context_create(out, &options, &error) == CUZK_OK) return true;
-    *exit_code = cli_fail(&error);
-    return false;
+    options.lanes = cli.lanes == 0 && cli_on_card() ? 1 : cli.lanes;
+    if (cli_on_card()) options.memory_bytes = cli.device_mib << 20;
+    return open_context(out, &options, exit_code);
+}
+
+bool cli_context_on_cpu(cuzk_context **out, int *exit_code)
+{
+    cuzk_context_options options = CUZK_CONTEXT_OPTIONS_INIT;
+
+    options.threads = (unsigned)cli.threads;
+    return open_context(out, &options, exit_code);
 }
 
 int cli_subcommand(const char *group, const char *text, const struct command *commands, size_t count,

@@ -13,8 +13,10 @@ struct cli {
     uint64_t threads;     /* 0: one a usable CPU */
     const char *backend;  /* NULL: cpu, or cuda where a device is named */
     const char *key_mode; /* of --key-mode; NULL: not given */
-    uint64_t device;      /* CLI_NO_DEVICE: none was named */
+    const char *device_text; /* of --device; NULL: not given */
+    uint64_t device;      /* what that says, or was chosen: a card; CLI_NO_DEVICE: none */
     uint64_t device_mib;  /* of --device-memory; 0: not given */
+    bool device_chosen;   /* --device auto has had its answer */
     unsigned lanes;       /* of the context; 0: as it has by itself */
 };
 extern struct cli cli;
@@ -37,8 +39,14 @@ extern struct cli cli;
       0,                                                                                         \
       0,                                                                                         \
       "B",                                                                                       \
-      "cpu (default) or cuda; never another than the one named" },                               \
-    { "--device", OPTION_COUNT, &cli.device, 0, 1023, "N", "work on card N of 'cuzk devices'" }, \
+      "cpu or cuda; never another than the one named" },                                         \
+    { "--device",                                                                                \
+      OPTION_TEXT,                                                                               \
+      &cli.device_text,                                                                          \
+      0,                                                                                         \
+      0,                                                                                         \
+      "D",                                                                                       \
+      "cpu, a card's number N of 'cuzk devices', or auto: by the size, where a key says it" },   \
     {                                                                                            \
         "--device-memory", OPTION_COUNT, &cli.device_mib, 256, 1 << 24, "MIB",                   \
             "MiB of the card to take (default: all that is free but one GiB)"                    \
@@ -86,6 +94,35 @@ cuzk_watch cli_watch(void);
 
 /** The context with --threads, --backend and --device; cli_fail has been called if it returns false. */
 bool cli_context(cuzk_context **out, int *exit_code);
+/** One on the CPU, whatever they say: keys opened with it prove in any other. */
+bool cli_context_on_cpu(cuzk_context **out, int *exit_code);
+
+/* -- which device (device_choice.c) -- */
+/** Reads --device.
+ * Errors  CUZK_INVALID_ARGUMENT: no such word, or --backend says something else */
+cuzk_status cli_read_device(struct task *t) MUST_CHECK;
+bool cli_device_is_named(void); /* by --backend or --device */
+/** Whether a choice is to be made: no device is named, and there is a card.  With --device auto what there is is said. */
+bool cli_may_choose_device(void);
+/** Chooses between the first card and the CPU by what so many proofs on the key will take, and says which and why. */
+void cli_choose_device(const cuzk_key *key, size_t proofs, unsigned lanes);
+
+/* A key, and the context in which it is to prove. */
+struct cli_key {
+    cuzk_context *context, *on_cpu; /* on_cpu: with which it was opened, before there was a choice; or NULL */
+    cuzk_key *key;
+};
+/** Opens both; chooses the device for so many proofs if that may be.  cli_fail has been called if it returns false. */
+bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options *options, size_t proofs,
+                  unsigned lanes, int *exit_code);
+void cli_key_close(struct cli_key *k); /* legal on a zeroed one */
+
+const char *cli_backend(void); /* "cpu", "cuda" */
+bool cli_on_card(void);
+/** What cuzk_key_predict says of the device of --backend and --device, or of the one that was chosen; zeros if it cannot be found. */
+void cli_predict(cuzk_prediction *out, const cuzk_key *key);
+/** A line CUZK_TIMING on standard error. */
+void cli_print_timing(const cuzk_timings *m);
 
 /* "3.2 MiB" in a static ring of buffers. */
 const char *cli_bytes(uint64_t bytes);

@@ -39,7 +39,7 @@ struct bench {
     cuzk_watch watch;
     pthread_mutex_t lock; /* of all below */
     unsigned next;
-    bool failed;
+    bool failed, timing;
     cuzk_error error;
     double *ms; /* stage by stage, count each */
 };
@@ -59,6 +59,14 @@ static void stages_of(double out[STAGES], const cuzk_proof *proof, double latenc
     out[7] = latency_ms;
 }
 
+static void print_timing(const cuzk_proof *proof)
+{
+    cuzk_timings tm = CUZK_TIMINGS_INIT;
+
+    cuzk_proof_timings(proof, &tm);
+    cli_print_timing(&tm);
+}
+
 static void *lane(void *argument)
 {
     struct bench *const b = argument;
@@ -75,6 +83,7 @@ static void *lane(void *argument)
         double stages[STAGES];
         more = cuzk_prove(&proof, NULL, b->context, b->key, b->witness, &b->watch, &error) == CUZK_OK;
         if (more) stages_of(stages, proof, clock_ms_since(start));
+        if (more && b->timing) print_timing(proof);
         cuzk_proof_close(proof);
         pthread_mutex_lock(&b->lock);
         if (!more && !b->failed) b->error = error;
@@ -184,7 +193,8 @@ static bool make(struct made *m, cuzk_context *context, const char *curve, unsig
 
     snprintf(m->folder, sizeof m->folder, "%s/cuzk-bench-XXXXXX", temporary != NULL ? temporary : "/tmp");
     if (mkdtemp(m->folder) == NULL) {
-        snprintf(error->text, sizeof error->text, "no folder for a circuit could be made as %.300s", m->folder);
+        snprintf(error->text, sizeof error->text, "no folder for a circuit could be made as %.300s",
+                 m->folder);
         error->status = CUZK_IO;
         m->folder[0] = '\0';
         return false;
@@ -204,26 +214,40 @@ struct subject {
     unsigned log2;
 };
 
+/* The circuit and its key, on the device that is named; else on the CPU: which one proves is not known before. */
+static bool make_first(struct made *m, const struct subject *what, const cuzk_watch *watch, int *exit_code)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_context *context = NULL;
+
+    if (!(cli_device_is_named() ? cli_context(&context, exit_code) : cli_context_on_cpu(&context, exit_code)))
+        return false;
+    const bool made = make(m, context, what->curve, what->log2, watch, &error);
+    if (!made) *exit_code = cli_fail(&error);
+    cuzk_context_destroy(context);
+    return made;
+}
+
 static int bench(struct bench *b, const struct subject *what)
 {
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
     cuzk_witness *witness = NULL;
-    cuzk_key *key = NULL;
+    struct cli_key k = { NULL, NULL, NULL };
     struct made made = { "", "", "", "" };
     const unsigned count = b->count;
     int exit_code = 0;
     double ms;
 
-    cli.lanes = b->lanes;
-    if (!cli_context(&b->context, &exit_code)) return exit_code;
     const bool own = what->key_path == NULL;
     options.r1cs_path = what->r1cs_path;
-    if (own && !make(&made, b->context, what->curve, what->log2, &b->watch, &b->error)) goto failed;
-    if (cuzk_key_open(&key, b->context, own ? made.key : what->key_path, &options, &b->error) != CUZK_OK)
-        goto failed;
+    cli.lanes = b->lanes;
+    if (own && !make_first(&made, what, &b->watch, &exit_code)) goto out;
+    if (!cli_key_open(&k, own ? made.key : what->key_path, &options, b->count, b->lanes, &exit_code))
+        goto out;
     if (cuzk_witness_open(&witness, own ? made.witness : what->witness_path, &b->error) != CUZK_OK)
         goto failed;
-    b->key = key;
+    b->context = k.context;
+    b->key = k.key;
     b->witness = witness;
     b->watch.progress = NULL; /* one thread may report at a time */
     b->count = b->lanes;
@@ -236,8 +260,7 @@ failed:
     exit_code = cli_fail(&b->error);
 out:
     cuzk_witness_close(witness);
-    cuzk_key_close(key);
-    cuzk_context_destroy(b->context);
+    cli_key_close(&k);
     unmake(&made);
     return exit_code;
 }
@@ -245,6 +268,7 @@ out:
 int cmd_bench_prove(int argc, char **argv)
 {
     struct subject what = { .curve = "bn254" };
+    struct bench b = { .error = CUZK_ERROR_INIT };
     uint64_t lanes = CLI_LANES, count = 20, log2 = 16;
     const struct option_row options[] = {
         { "--lanes", OPTION_COUNT, &lanes, 1, CUZK_LANES_MOST, "N", "proofs under way at once (default 3)" },
@@ -255,6 +279,8 @@ int cmd_bench_prove(int argc, char **argv)
           "rows of a circuit that is made: 2^K (default 16)" },
         { "--r1cs", OPTION_TEXT, &what.r1cs_path, 0, 0, "FILE",
           "the circuit's constraints (needed with .params)" },
+        { "--timing", OPTION_FLAG, &b.timing, 0, 0, NULL,
+          "a CUZK_TIMING line for each proof on standard error" },
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
@@ -262,7 +288,6 @@ int cmd_bench_prove(int argc, char **argv)
         { "KEY", &what.key_path, true, "proving key; leave out to have a circuit made" },
         { "WITNESS", &what.witness_path, true, "its witness" },
     };
-    struct bench b = { .watch = cli_watch(), .error = CUZK_ERROR_INIT };
     struct task t;
 
     if (args_want_help(argc, argv)) {
@@ -276,6 +301,7 @@ int cmd_bench_prove(int argc, char **argv)
         FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", what.key_path);
         return cli_fail_task(&t);
     }
+    b.watch = cli_watch();
     what.log2 = (unsigned)log2;
     b.lanes = (unsigned)lanes;
     b.count = (unsigned)count;

@@ -5,22 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "Proves that WITNESS satisfies the circuit of KEY.  The proof is verified before "
-                           "anything is written; a witness that does\n"
-                           "not satisfy the circuit gives an error and no file.  Randomness is fresh from "
-                           "the operating system, so two runs give two\n"
-                           "different proofs of the same statement.\n"
-                           "\n"
-                           "KEY is a Groth16 .zkey (snarkjs, either curve) or bellman parameters (.params); "
-                           "the latter need the constraints: --r1cs.\n"
-                           "PROOF and PUBLIC are what snarkjs writes: any snarkjs verifier takes them.\n"
-                           "\n"
-                           "--batch LIST proves many: each line of LIST is KEY WITNESS PROOF [PUBLIC], apart by blanks or "
-                           "tabs, a name with blanks between\n"
-                           "double quotes; lines that begin with # say nothing.  --lanes of them are under way at once, "
-                           "lines of one key together, keys one\n"
-                           "after another.  A line that fails is named and costs no other; the exit code is 0, or that of "
-                           "the first line of LIST that failed.";
+static const char help[] =
+    "Proves that WITNESS satisfies the circuit of KEY.  The proof is verified before "
+    "anything is written; a witness that does\n"
+    "not satisfy the circuit gives an error and no file.  Randomness is fresh from "
+    "the operating system, so two runs give two\n"
+    "different proofs of the same statement.\n"
+    "\n"
+    "KEY is a Groth16 .zkey (snarkjs, either curve) or bellman parameters (.params); "
+    "the latter need the constraints: --r1cs.\n"
+    "PROOF and PUBLIC are what snarkjs writes: any snarkjs verifier takes them.\n"
+    "\n"
+    "--batch LIST proves many: each line of LIST is KEY WITNESS PROOF [PUBLIC], apart by blanks or "
+    "tabs, a name with blanks between\n"
+    "double quotes; lines that begin with # say nothing.  --lanes of them are under way at once, "
+    "lines of one key together, keys one\n"
+    "after another.  A line that fails is named and costs no other; the exit code is 0, or that of "
+    "the first line of LIST that failed.\n"
+    "A card is driven by a process of its own: where a kernel traps or never ends, another process "
+    "is started and what is\n"
+    "unfinished is proved again with fresh randomness, each line three times at most; how often is "
+    "said at the end.\n"
+    "\n"
+    "Without --device and --backend a card or the CPU is chosen by the key's size (the first key's of "
+    "a LIST), and said.";
 
 static bool parse_encoding(struct task *t, const char *text, cuzk_encoding *out)
 {
@@ -37,6 +45,19 @@ static bool parse_encoding(struct task *t, const char *text, cuzk_encoding *out)
     return true;
 }
 
+static bool parse_process(struct task *t, const char *text, enum batch_process *out)
+{
+    static const char *const words[] = { "auto", "always", "never" };
+
+    for (unsigned i = 0; i < ARRAY_COUNT(words); i++)
+        if (strcmp(words[i], text) == 0) {
+            *out = (enum batch_process)i;
+            return true;
+        }
+    FAIL(t, CUZK_INVALID_ARGUMENT, "--process takes auto, always or never, not '%s'", text);
+    return false;
+}
+
 /* One proof has its operands, a batch has none. */
 static bool check_operands(struct task *t, const char *list_path, const char *key_path,
                            const char *witness_path)
@@ -49,7 +70,8 @@ static bool check_operands(struct task *t, const char *list_path, const char *ke
         return false;
     }
     FAIL(t, CUZK_INVALID_ARGUMENT, "%s",
-         key_path == NULL ? "KEY is missing: proving key: .zkey or .params" : "WITNESS is missing: witness: .wtns");
+         key_path == NULL ? "KEY is missing: proving key: .zkey or .params"
+                          : "WITNESS is missing: witness: .wtns");
     task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "cuzk prove --help shows the whole form");
     return false;
 }
@@ -82,20 +104,38 @@ static void report(const cuzk_key *key, const cuzk_proof *proof, const char *pro
            tm.verify_ms);
 }
 
+static void print_timing(const cuzk_proof *proof)
+{
+    cuzk_timings tm = CUZK_TIMINGS_INIT;
+
+    cuzk_proof_timings(proof, &tm);
+    cli_print_timing(&tm);
+}
+
 int cmd_prove(int argc, char **argv)
 {
     const char *key_path = NULL, *witness_path = NULL, *proof_path = "proof.json",
                *public_path = "public.json";
     const char *r1cs_path = NULL, *format = "json", *list_path = NULL;
-    uint64_t timeout_ms = 0, lanes = CLI_LANES;
+    const char *process = "auto";
+    uint64_t timeout_ms = 0, lanes = CLI_LANES, watchdog_ms = BATCH_WATCHDOG_MS;
+    bool timing = false;
     const struct option_row options[] = {
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
           "the circuit's constraints: needed with .params, and names an unsatisfied row" },
         { "--format", OPTION_TEXT, &format, 0, 0, "F",
           "of PROOF: json (default), compressed (192 bytes, BLS12-381), raw" },
         { "--timeout-ms", OPTION_COUNT, &timeout_ms, 1, 86400000, "N", "give up after N milliseconds" },
-        { "--batch", OPTION_TEXT, &list_path, 0, 0, "LIST", "prove every line of LIST (- is standard input)" },
-        { "--lanes", OPTION_COUNT, &lanes, 1, CUZK_LANES_MOST, "N", "proofs of a batch under way at once (default 3)" },
+        { "--batch", OPTION_TEXT, &list_path, 0, 0, "LIST",
+          "prove every line of LIST (- is standard input)" },
+        { "--lanes", OPTION_COUNT, &lanes, 1, CUZK_LANES_MOST, "N",
+          "proofs of a batch under way at once (default 3)" },
+        { "--process", OPTION_TEXT, &process, 0, 0, "W",
+          "a batch's device in a process of its own: auto (default: a card is), always, never" },
+        { "--watchdog-ms", OPTION_COUNT, &watchdog_ms, 100, 86400000, "N",
+          "what computes longer there is stuck, and is tried again (default 120000)" },
+        { "--timing", OPTION_FLAG, &timing, 0, 0, NULL,
+          "a CUZK_TIMING line for each proof on standard error" },
         CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
@@ -113,15 +153,17 @@ int cmd_prove(int argc, char **argv)
     struct task t;
     cuzk_encoding encoding = CUZK_JSON;
     cuzk_key_mode key_mode = CUZK_KEY_AUTO;
+    enum batch_process batch_process = BATCH_PROCESS_AUTO;
     task_init(&t);
     if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) !=
             CUZK_OK ||
         !parse_encoding(&t, format, &encoding) || cli_key_mode(&t, &key_mode) != CUZK_OK ||
-        !check_operands(&t, list_path, key_path, witness_path))
+        !parse_process(&t, process, &batch_process) || !check_operands(&t, list_path, key_path, witness_path))
         return cli_fail_task(&t);
     if (list_path != NULL) {
-        const struct batch_options o = { list_path,         r1cs_path, encoding, key_mode, (unsigned)lanes,
-                                         (double)timeout_ms };
+        const struct batch_options o = { list_path,     r1cs_path,       encoding,
+                                         key_mode,      (unsigned)lanes, (double)timeout_ms,
+                                         batch_process, watchdog_ms,     timing };
         return batch_run(&o);
     }
     const char *const outputs[] = { proof_path, public_path }, *const inputs[] = { key_path, witness_path,
@@ -132,8 +174,7 @@ int cmd_prove(int argc, char **argv)
         if (mapfile_check_writable(&t, outputs[i]) != CUZK_OK) return cli_fail_task(&t);
 
     cuzk_error error = CUZK_ERROR_INIT;
-    cuzk_context *context = NULL;
-    cuzk_key *key = NULL;
+    struct cli_key k = { NULL, NULL, NULL };
     cuzk_witness *witness = NULL;
     cuzk_proof *proof = NULL;
     cuzk_publics *publics = NULL;
@@ -145,20 +186,20 @@ int cmd_prove(int argc, char **argv)
     key_options.mode = key_mode;
     watch.timeout_ms = (double)timeout_ms;
 
-    if (!cli_context(&context, &exit_code)) return exit_code;
-    if (cuzk_key_open(&key, context, key_path, &key_options, &error) != CUZK_OK) goto failed;
+    if (!cli_key_open(&k, key_path, &key_options, 1, 1, &exit_code)) goto out;
     if (cuzk_witness_open(&witness, witness_path, &error) != CUZK_OK) goto failed;
-    cuzk_key_describe(key, &info);
+    cuzk_key_describe(k.key, &info);
     if (!info.checked)
         cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)",
                  key_path, key_path);
     if (info.derived_refused != NULL)
         cli_warn("the derived key beside %s is not used: %s", key_path, info.derived_refused);
-    if (cuzk_prove(&proof, &publics, context, key, witness, &watch, &error) != CUZK_OK) goto failed;
+    if (cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error) != CUZK_OK) goto failed;
     /* The proof goes last: where it stands, its public inputs stand too. */
     if (cuzk_publics_save(publics, public_path, &error) != CUZK_OK) goto failed;
     if (cuzk_proof_save(proof, proof_path, encoding, &error) != CUZK_OK) goto failed;
-    report(key, proof, proof_path, public_path);
+    if (timing) print_timing(proof);
+    report(k.key, proof, proof_path, public_path);
     goto out;
 failed:
     exit_code = cli_fail(&error);
@@ -166,7 +207,6 @@ out:
     cuzk_publics_close(publics);
     cuzk_proof_close(proof);
     cuzk_witness_close(witness);
-    cuzk_key_close(key);
-    cuzk_context_destroy(context);
+    cli_key_close(&k);
     return exit_code;
 }

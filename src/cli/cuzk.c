@@ -1,5 +1,6 @@
 /* cuzk: the command line.  Splits off the command's name (snarkjs's spellings too) and runs it. */
 #include "base/mapguard.h"
+#include "cli/batch_engine.h"
 #include "cli/cli.h"
 #include <signal.h>
 #include <stdio.h>
@@ -150,6 +151,8 @@ static int whole_files(int exit_code)
 
 int main(int argc, char **argv)
 {
+    const int of_device = batch_engine_device_main(argc, argv);
+    if (of_device >= 0) return of_device;
     signal(
         SIGXFSZ,
         SIG_IGN); /* a limit on file sizes is then an error like a full disk, and no half-written file stays */

@@ -1,0 +1,134 @@
+"""Batches whose device has a process of its own, which traps, is killed or gets stuck in the middle: every line is proved, each proof
+verifies, and what happened is counted.
+
+    test_batch_process.py CUZK CUZK_TRAP [BACKEND [LINES [LOG2]]]      (cpu 12 5)
+
+CUZK_TRAP is the program of trap_program.c.  Exit code 77: it has no such device."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CUZK, TRAP = sys.argv[1:3]
+BACKEND = sys.argv[3] if len(sys.argv) > 3 else "cpu"
+LINES = int(sys.argv[4]) if len(sys.argv) > 4 else 12
+LOG2 = int(sys.argv[5]) if len(sys.argv) > 5 else 5
+WORK = tempfile.TemporaryDirectory()
+AT = pathlib.Path(WORK.name)
+ENV = dict(os.environ, XDG_CACHE_HOME=str(AT / "cache"), CUZK_SEED=os.environ.get("CUZK_SEED", "2"))
+
+
+def run(program, *arguments, code=0, env=ENV, timeout=1200):
+    p = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, env=env, timeout=timeout)
+    if p.returncode != code:
+        sys.exit(f"{arguments}: exit code {p.returncode}, not {code}\n{p.stdout}{p.stderr}")
+    return p
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit("wrong: " + what)
+
+
+def circuit(name, curve):
+    base = AT / name
+    run(CUZK, "gen", "circuit", "--quiet", "--curve", curve, "--log2", LOG2, base)
+    run(CUZK, "setup", "--dev", "--quiet", "--vkey", f"{base}.vk.json", f"{base}.r1cs", f"{base}.zkey")
+    return base
+
+
+def write_list(bases, lines):
+    """A list of so many lines, keys in turn, and what stands in it."""
+    rows = []
+    for i in range(lines):
+        base = bases[i % len(bases)]
+        rows.append((base, AT / f"proof-{i}.json", AT / f"public-{i}.json"))
+        for path in rows[-1][1:]:
+            path.unlink(missing_ok=True)
+    path = AT / "list"
+    path.write_text("".join(f"{b}.zkey {b}.wtns {p} {q}\n" for b, p, q in rows))
+    return path, rows
+
+
+def verify(rows):
+    for base, proof, public in rows:
+        run(CUZK, "verify", f"{base}.vk.json", public, proof)
+    check(len({p.read_text() for _, p, _ in rows}) == len(rows), "two proofs are the same bytes")
+
+
+def batch(bases, lines, *arguments, fault=None, code=0):
+    """Proves a list; returns the summary and all that was said."""
+    path, rows = write_list(bases, lines)
+    env = dict(ENV)
+    if fault is not None:
+        (AT / "done").unlink(missing_ok=True)
+        env["CUZK_TEST_FAULT"] = f"{fault} {AT / 'done'}"
+    device = ["--backend", BACKEND] + (["--device-memory", "1024"] if BACKEND == "cuda" else [])
+    p = run(TRAP, "prove", "--json", "--batch", path, "--process", "always", "--lanes", 3, *device, *arguments, code=code, env=env)
+    summary = json.loads(p.stdout.splitlines()[-1])
+    check(fault is None or (AT / "done").exists(), f"{fault}: it did not happen\n" + p.stderr)
+    if code == 0:
+        check(summary["proved"] == lines and summary["failed"] == 0 and summary["left"] == 0, str(summary))
+        verify(rows)
+    check(summary["own_process"] is True, str(summary))
+    return summary, p
+
+
+def choices(base):
+    """Without a device named one is chosen and the reason said; a name overrides it."""
+    arguments = ["prove", f"{base}.zkey", f"{base}.wtns", AT / "p.json", AT / "q.json"]
+    p = run(TRAP, *arguments)
+    check("cuzk: device cpu: 1 proof predicted in" in p.stderr, p.stderr) # so small a circuit is not worth a card
+    p = run(TRAP, *arguments, "--device", "cpu")
+    check("predicted" not in p.stderr, p.stderr)
+    p = run(TRAP, *arguments, "--device", 0, "--device-memory", 512, "--timing")
+    check("predicted" not in p.stderr, p.stderr)
+    for field in ("prestage_setup=ok", "alloc_ms=", "upload_ms=", "gpu_tid=0", "prep_msm_ms=", "ntt_msm_h_ms=", "tail_msm_ms=", "b_g2_msm_ms=",
+                  "gpu_total_ms=", "async_dealloc_ms="):
+        check(field in p.stderr, f"{field} is missing: {p.stderr}")
+    plan = json.loads(run(TRAP, "plan", "--json", "--device", 0, "--device-memory", 512, f"{base}.zkey").stdout)
+    check(plan["backend"] == "cuda" and plan["predicted_proof_ms"] > 0 and plan["predicted_open_ms"] > 0, str(plan))
+    plan = json.loads(run(TRAP, "plan", "--json", "--quiet", f"{base}.zkey").stdout)
+    check(plan["backend"] == "cpu" and plan["predicted_proof_ms"] > 0 and plan["predicted_open_ms"] == 0, str(plan))
+
+
+def main():
+    probe = subprocess.run([TRAP, "plan", "--backend", BACKEND, "no.zkey"], capture_output=True, text=True, env=ENV)
+    if "UNAVAILABLE" in probe.stderr or "no backend" in probe.stderr or probe.returncode == 6:
+        print(f"skipped: {probe.stderr.strip()}")
+        return 77
+    a, b = circuit("a", "bn254"), circuit("b", "bls12_381")
+    calm, _ = batch([a, b], min(LINES, 6))
+    check(calm["restarts"] == 0 and calm["retries"] == 0, str(calm))
+    if BACKEND == "cuda":
+        choices(a)
+    middle = LINES // 2
+    emulated = BACKEND == "cuda" and "emulated" in TRAP
+    for what in ("trap",) if emulated else ("kill", "trap") if BACKEND == "cuda" else ("kill",):
+        summary, p = batch([a], LINES, fault=f"{what} {middle}")
+        # a self-test on the emulated card may take longer than it is given on a busy machine: then its process is ended too
+        check(summary["restarts"] >= 1 if emulated else summary["restarts"] == 1, f"{what}: {summary}\n{p.stderr}")
+        check(1 <= summary["retries"] <= (9 if emulated else 3), f"{what}: {summary}\n{p.stderr}")
+        print(f"{what} in the middle of {LINES} proofs: {summary['proved']} right proofs, {summary['restarts']} restart, "
+              f"{summary['retries']} tried again, {summary['ms'] / 1e3:.1f} s")
+    if not emulated: # whose proofs take longer than a watchdog waits in a test
+        summary, p = batch([a], min(LINES, 12), "--watchdog-ms", 3000, fault="stuck 4")
+        check(summary["restarts"] >= 1, f"stuck: {summary}\n{p.stderr}")
+        print(f"stuck: {summary['proved']} right proofs, {summary['restarts']} restarts, {summary['retries']} tried again")
+    # what is wrong with one line costs that one
+    path, rows = write_list([a], 3)
+    text = path.read_text().splitlines()
+    text[1] = text[1].replace(f"{a}.wtns", f"{b}.wtns")
+    path.write_text("\n".join(text + [f"{AT}/no.zkey {a}.wtns {AT}/x.json"]) + "\n")
+    device = ["--backend", BACKEND]
+    p = run(TRAP, "prove", "--json", "--batch", path, "--process", "always", *device, code=3)
+    summary = json.loads(p.stdout.splitlines()[-1])
+    check((summary["proved"], summary["failed"], summary["status"]) == (2, 2, "MISMATCH"), p.stdout + p.stderr)
+    check("line 4" in p.stderr and "no.zkey" in p.stderr, p.stderr)
+    verify([rows[0], rows[2]])
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,78 @@
+/* Makes a cuzk of tests whose card goes wrong once in the middle of a batch; cuzk itself knows nothing of it.
+ *
+ *     CUZK_TEST_FAULT="WHAT N FILE"    in the process of a device, at its N-th proof, unless FILE is there (it is made then):
+ *         trap     a kernel traps (on the emulated card the next one ends the context)
+ *         stuck    a kernel never ends, and leaves no room for others (without a card: the proof never ends)
+ *         kill     the process is killed
+ *
+ * The program is linked so that groth16_prove is the one below. */
+#include "groth16/prove.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(CUZK_CUDA_EMULATED)
+#include "cuda_host.h"
+#elif defined(TRAP_KERNELS)
+/* trap_kernels.cu */
+void trap_kernel(void);
+void trap_fill_card(void);
+#endif
+
+static void trap(void)
+{
+#if defined(CUZK_CUDA_EMULATED)
+    enum { LAUNCH_FAILURE = 719 }; /* cudaErrorLaunchFailure: what a trap is told as */
+    cuda_host_fail_kernel(1, LAUNCH_FAILURE);
+#elif defined(TRAP_KERNELS)
+    trap_kernel();
+#else
+    abort();
+#endif
+}
+
+static void get_stuck(void)
+{
+#if defined(TRAP_KERNELS)
+    trap_fill_card();
+#else
+    for (;;) sleep(1);
+#endif
+}
+
+static void fault(const char *what)
+{
+    fprintf(stderr, "test: %s\n", what);
+    if (strcmp(what, "trap") == 0) trap();
+    if (strcmp(what, "stuck") == 0) get_stuck();
+    if (strcmp(what, "kill") == 0) raise(SIGKILL);
+}
+
+cuzk_status __real_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                                 const struct groth16_plan *plan, const struct witness *w,
+                                 struct groth16_timings *timings);
+cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                                 const struct groth16_plan *plan, const struct witness *w,
+                                 struct groth16_timings *timings);
+
+cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                                 const struct groth16_plan *plan, const struct witness *w,
+                                 struct groth16_timings *timings)
+{
+    static atomic_ulong proofs;
+    const char *const text = getenv("CUZK_TEST_FAULT");
+    const unsigned long nth = atomic_fetch_add(&proofs, 1) + 1;
+    char what[16], file[512];
+    unsigned long n;
+
+    if (text != NULL && sscanf(text, "%15s %lu %511s", what, &n, file) == 3 && nth == n) {
+        const int fd = open(file, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+        if (fd >= 0) {
+            close(fd);
+            fault(what);
+        }
+    }
+    return __real_groth16_prove(t, out, key, plan, w, timings);
+}
