@@ -116,6 +116,11 @@ static cuzk_status try_arena(struct trial *a, struct task *t, unsigned n, bool *
     cuzk_status status = CUZK_OK;
 
     TRY(settle_arena(a, t, n));
+    if (a->arenas.bytes[n] == ARENA_STREAM) {
+        printf("%s, %s: no arena in which a proof fits and the key does not\n", a->w.curve->name,
+               a->backend->name);
+        return CUZK_OK;
+    }
     const struct device_options options = { .memory_bytes = a->arenas.bytes[n] };
     TRY(a->backend->open(&device, t, &options));
     if (a->r1cs != NULL && n == 0) TRY_GOTO(out, derive(a, t, device));

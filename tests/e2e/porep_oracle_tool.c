@@ -156,6 +156,10 @@ static cuzk_status try_mode(struct trial *a, struct task *t, enum groth16_key_mo
     TRY_GOTO(out, porep_key_open(key, t, a->shape, a->params, mode, 0));
     if (arena_bytes == ARENA_STREAM)
         TRY_GOTO(out, arena_that_streams(&options.memory_bytes, t, key->key, a->backend));
+    if (options.memory_bytes == ARENA_STREAM) {
+        status = FAIL(t, CUZK_TOO_LARGE, "there is no arena in which a proof fits and the key does not");
+        goto out;
+    }
     TRY_GOTO(out, a->backend->open(&device, t, &options));
     printf("porep %s, %s", a->shape->name, a->backend->name);
     arena_list_print(options.memory_bytes);

@@ -38,18 +38,23 @@ static inline void arena_list_print(uint64_t bytes)
 }
 
 /** What ARENA_STREAM is for a key: the most of a few sizes at which its points do not stay on the device.
- * Errors  CUZK_TOO_LARGE: at every size at which a proof fits they do. */
+ * Out     *out  ARENA_STREAM: at every size at which a proof fits they do */
 static inline cuzk_status arena_that_streams(uint64_t *out, struct task *t, const struct groth16_key *key,
                                              const struct backend *backend)
 {
     struct groth16_plan plan;
     struct device *device;
 
-    for (*out = 2 * key->file.bytes.size + ((uint64_t)1 << 30);; *out -= *out / 16) {
+    for (*out = 2 * key->file.bytes.size + ((uint64_t)256 << 20);; *out -= *out / 16) {
         const struct device_options options = { .memory_bytes = *out };
         TRY(backend->open(&device, t, &options));
         const cuzk_status status = groth16_prove_plan(&plan, t, key, backend, device);
         backend->close(device);
+        if (status == CUZK_TOO_LARGE) {
+            memset(&t->error, 0, sizeof t->error);
+            *out = ARENA_STREAM;
+            return CUZK_OK;
+        }
         if (status != CUZK_OK || !plan.residence.points) return status;
     }
 }
