@@ -12,11 +12,26 @@
 enum {
     WINDOW_MIN = 5, WINDOW_MAX = 22, /* narrow width; with 4 bits the biased scalar could exceed its windows */
     LOW_BITS = 9,
-    THREADS_A_SM = 256,              /* of the reduction */
+    SEGMENT_MAX_LOG2 = 6,            /* buckets that one thread (pair of lanes) of the reduction's first level adds up */
     ITEMS_MAX_LOG2 = 11,             /* of a narrow window, for the sums by bits */
     ITEMS_SHARED_LOG2 = 15,          /* the same where there is only one set of buckets */
     PARTS_MAX_LOG2 = 5,              /* that the items of one job are cut in */
 };
+
+/* What sums of a group take, for the plan.  From an H200's kernel times (ncu gpu__time_duration: BLS12-381; fitted to whole sums:
+ * BN254).  Other cards are taken to have the same proportions.
+ * An addition outside accumulation waits for itself: a full SM takes as long for one addition of each of its threads as a single block. */
+struct group_speed {
+    double mixed_ns;        /* a mixed addition of accumulation, of one SM that has enough of them */
+    double mixed_wait_ns;   /* from one to the next in one bucket */
+    double wait_ns;         /* one addition after another in the reduction */
+    uint32_t reduce_tasks;  /* points that an SM adds at once in k_reduce_buckets and k_reduce_next */
+    uint32_t sum_blocks;    /* of k_sum_bits on an SM */
+    double host_add_ns, host_dbl_ns;
+};
+#define GROUP_NS  1e5 /* the launches of a group */
+#define SORT_NS   2.8 /* of one SM: a digit to its place */
+#define SUM_WAITS 1.3 /* an addition of k_sum_bits and k_sum_parts, in additions of k_reduce_buckets */
 
 struct group_kernels {
     int (*accumulate)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g, const struct msm_sort *s, void *stream);
@@ -24,6 +39,7 @@ struct group_kernels {
     int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w, const struct msm_reduction *r, void *stream);
     int (*fixed_base)(void *points, const void *table, const void *scalars, uint64_t count, void *stream);
     int (*double_row)(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
+    struct group_speed speed;
     unsigned affine_blocks; /* an SM holds at once */
     uint64_t affine_from;   /* points from which affine additions are chosen by themselves */
 };
@@ -32,14 +48,16 @@ struct group_kernels {
  * H200 (bench_device, groups affine381, affine381g2, affinebn): BLS12-381 G1 2^26 296 ms against 313, 2^24 135 against 90; G2 2^24 261
  * against 272; BN254 G1 2^26 140 against 146, 2^24 71 against 41.  NEVER where it was not measured. */
 #define NEVER UINT64_MAX
-#define KERNELS(name, upper, from) \
+#define KERNELS(name, upper, from, ...) \
     { msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, msm_##name##_fixed_base, msm_##name##_double_row,         \
-      MSM_##upper##_AFFINE_BLOCKS, from }
+      { __VA_ARGS__ }, MSM_##upper##_AFFINE_BLOCKS, from }
 static const struct group_kernels *kernels_of(const struct curve *c, enum group_id g)
 {
     static const struct group_kernels list[2][2] = {
-        { KERNELS(bn254_g1, BN254_G1, 1u << 26), KERNELS(bn254_g2, BN254_G2, NEVER) },
-        { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 26), KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24) },
+        { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 7e3, 12e3, 384, 14, 450, 250),
+          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 15e3, 22e3, 192, 6, 1100, 600) },
+        { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 26, 45.1, 15e3, 20e3, 256, 10, 900, 500),
+          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 28e3, 38.3e3, 128, 4, 2200, 1100) },
     };
     return &list[c->id == CURVE_BLS12_381][g];
 }
@@ -59,6 +77,7 @@ struct shape {
     uint32_t affine_threads, affine_steps;
     struct msm_reduction reduction;
     uint32_t item_log2;         /* items of a narrow window after the reduction's levels: 2^item_log2 */
+    double reduction_ns;
     size_t aff_bytes, xyzz_bytes, bucket_bytes, reduce_bytes, group_bytes;
 };
 
@@ -143,6 +162,52 @@ static size_t group_carve(struct msm_sort *s, struct msm_affine *a, const struct
 
 static size_t round_up(size_t n) { return (n + 255) & ~(size_t)255; }
 
+static uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+/* The reduction that begins with segments of 2^seg_log2 buckets.  Returns the time it takes on the device, and with the host's
+ * additions, in ns: rounds of the additions that an SM does at once.  For 508 k buckets of G2 of BLS12-381 segments of 8 take 4 x 14
+ * additions and 4 x 12 of k_sum_bits (2.15 and 2.4 ms measured), segments of 32 take 62 and 12 (2.4 and 0.6 ms predicted). */
+static double reduction_of(struct shape *s, const struct device *d, const struct group_speed *v, uint32_t seg_log2)
+{
+    struct msm_reduction *r = &s->reduction;
+    const uint64_t tasks = (uint64_t)d->sm_count * v->reduce_tasks;
+    const uint32_t sets = s->sets.count, narrow = s->sets.narrow, set_width = s->sets.width;
+    uint64_t segments = s->bucket_count >> seg_log2;
+    uint32_t shift = seg_log2;
+    double waits = (double)(ceil_div(segments, tasks) * 2 * ((1u << seg_log2) - 1));
+    r->seg_log2 = seg_log2;
+    r->levels = 0;
+    s->item_log2 = set_width - 1 - seg_log2;
+    while (s->item_log2 > (s->shared ? ITEMS_SHARED_LOG2 : ITEMS_MAX_LOG2)) {
+        s->item_log2 -= MSM_REDUCE_EACH_LOG2;
+        segments >>= MSM_REDUCE_EACH_LOG2;
+        waits += (double)ceil_div(segments, tasks) * (3 * (1 << MSM_REDUCE_EACH_LOG2) + shift);
+        shift += MSM_REDUCE_EACH_LOG2;
+        r->levels++;
+    }
+    r->jobs = narrow * (s->item_log2 + 2) + (sets - narrow) * (s->item_log2 + 3);
+    const uint32_t parts_log2 = s->item_log2 > 8 ? s->item_log2 - 8 : 0; /* four rounds of 32 items */
+    r->parts = 1u << (parts_log2 < PARTS_MAX_LOG2 ? parts_log2 : PARTS_MAX_LOG2);
+    const uint64_t items = (1ull << s->item_log2) >> (narrow == sets), rounds = ceil_div(ceil_div(items, r->parts), 32);
+    const uint64_t turns = ceil_div((uint64_t)r->jobs * r->parts, (uint64_t)d->sm_count * v->sum_blocks);
+    waits += SUM_WAITS * (double)(turns * (rounds + 4) + parts_log2);
+    return v->wait_ns * waits + v->host_add_ns * r->jobs;
+}
+
+/* Time of a sum in ns, but for what all take: accumulation at full speed or as long as the fullest bucket takes, and part of the other;
+ * sorting; the reduction; doublings on the host.  Within a tenth of most measured sums of 2^18 to 2^27 points, and a third of those of 2^14. */
+static double shape_ns(const struct shape *s, const struct device *d, const struct group_speed *v, uint64_t count)
+{
+    const double entries = (double)count * s->windows.count;
+    const double load = s->shared ? entries / (double)s->bucket_count : (double)(count >> (s->windows.width - 1));
+    double mixed = (entries - (double)s->bucket_count) * v->mixed_ns / d->sm_count;
+    if (s->affine) mixed *= 0.92; /* 507 ms against 544 at 2^27 points of G1 of BLS12-381, 237 against 260 at 2^24 of G2 */
+    if (mixed < 0) mixed = 0;
+    const double waiting = (load + 3 * (double)root((uint64_t)load)) * v->mixed_wait_ns;
+    const double accumulation = mixed > waiting ? mixed + 0.3 * waiting : waiting + 0.3 * mixed;
+    return accumulation + entries * SORT_NS / d->sm_count + s->reduction_ns + (s->shared ? s->sets.width : s->scalar_bits) * v->host_dbl_ns;
+}
+
 static void shape_of(struct shape *s, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, uint32_t windows, uint32_t groups,
                      enum msm_accumulation accumulation, bool shared)
 {
@@ -167,17 +232,16 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
         s->affine_threads = (blocks > 2 * MSM_AFFINE_INVERTERS ? blocks - MSM_AFFINE_INVERTERS : MSM_AFFINE_INVERTERS) * (g == GROUP_G2 ? 64 : 128);
         s->affine_steps = (uint32_t)(steps < 1 ? 1 : steps > MSM_LOADS - 3 ? MSM_LOADS - 3 : steps);
     }
-    struct msm_reduction *r = &s->reduction;
-    while (r->seg_log2 < 6 && (s->bucket_count >> (r->seg_log2 + 1)) >= (uint64_t)d->sm_count * THREADS_A_SM && r->seg_log2 + 2 < set_width)
-        r->seg_log2++;
-    s->item_log2 = set_width - 1 - r->seg_log2;
-    while (s->item_log2 > (shared ? ITEMS_SHARED_LOG2 : ITEMS_MAX_LOG2)) {
-        s->item_log2 -= MSM_REDUCE_EACH_LOG2;
-        r->levels++;
+    const struct group_speed *speed = &kernels_of(c, g)->speed;
+    uint32_t seg_log2 = 0;
+    for (uint32_t k = 0; k <= SEGMENT_MAX_LOG2 && k + 1 < set_width; k++) {
+        const double ns = reduction_of(s, d, speed, k);
+        if (k && ns >= s->reduction_ns) continue;
+        s->reduction_ns = ns;
+        seg_log2 = k;
     }
-    r->jobs = narrow * (s->item_log2 + 2) + (sets - narrow) * (s->item_log2 + 3);
-    const uint32_t parts_log2 = s->item_log2 > 8 ? s->item_log2 - 8 : 0; /* four rounds of 32 items */
-    r->parts = 1u << (parts_log2 < PARTS_MAX_LOG2 ? parts_log2 : PARTS_MAX_LOG2);
+    const struct msm_reduction *r = &s->reduction;
+    (void)reduction_of(s, d, speed, seg_log2);
     s->bucket_bytes = round_up(s->bucket_count * s->xyzz_bytes);
     s->reduce_bytes = round_up((4 * (s->bucket_count >> r->seg_log2) + (uint64_t)r->jobs * (r->parts + 1)) * s->xyzz_bytes) + round_up(r->jobs * c->group[g]->jac_bytes);
     for (uint32_t first = 0; first < windows; first += s->per_group) {
@@ -230,15 +294,12 @@ cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const str
 {
     double best = 0;
     TRY(plan_start(out, t, d, c, g, count));
-    for (uint32_t windows = c->fr.bits / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
+    for (uint32_t windows = (c->fr.bits + WINDOW_MAX - 1) / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
             shape_of(&s, d, c, g, count, windows, groups, out->accumulation, false);
             if (!fits(&s, d, limit)) continue;
-            /* a mixed addition is 1; the reduction's two additions a bucket cost 1.45 each and reach three quarters of the speed;
-             * a group costs some launches, and a bucket its share of the ordering */
-            double cost = (double)count * windows + 4.2 * (double)s.bucket_count + 2e5 * groups;
-            if (s.affine) cost -= 0.22 * (double)count * windows; /* 3.06 against 3.94 G additions a second on BLS12-381 */
+            const double cost = shape_ns(&s, d, &kernels_of(c, g)->speed, count) + GROUP_NS * groups;
             if (best == 0 || cost < best) {
                 best = cost;
                 plan_take(out, &s, groups, (double)count * windows + 2 * (double)s.bucket_count);
@@ -259,16 +320,6 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
 
 /* -- tables of multiples -- */
 
-/* What one addition after another costs while most of the card waits (3 us), in additions that the whole card does meanwhile. */
-#define ADDITION_WAIT 2e4
-#define HOST_WAIT     70 /* of these for a window each to be doubled into place and added up on the host: 0.2 ms */
-
-static double cost_with_waits(const struct shape *s, uint64_t count)
-{
-    const double entries = (double)count * s->windows.count, load = s->shared ? entries / (double)s->bucket_count : (double)(count >> (s->windows.width - 1));
-    return entries + 4.2 * (double)s->bucket_count + ADDITION_WAIT * (load + 16 + 16 * s->reduction.levels + (s->shared ? 0 : HOST_WAIT));
-}
-
 cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
                                 uint64_t table_bytes)
 {
@@ -278,12 +329,13 @@ cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const stru
     shape_of(&s, d, c, g, count, without.window_count, (uint32_t)without.block_count, without.accumulation, false);
     TRY(plan_start(out, t, d, c, g, count));
     const size_t row_bytes = count * c->group[g]->aff_bytes;
-    double best = cost_with_waits(&s, count);
-    for (uint32_t windows = c->fr.bits / WINDOW_MAX; count && c->fr.bits / windows >= WINDOW_MIN; windows++) {
+    const struct group_speed *speed = &kernels_of(c, g)->speed;
+    double best = shape_ns(&s, d, speed, count) + GROUP_NS * (double)without.block_count;
+    for (uint32_t windows = (c->fr.bits + WINDOW_MAX - 1) / WINDOW_MAX; count && c->fr.bits / windows >= WINDOW_MIN; windows++) {
         if (count * windows >= 1u << 30 || windows * row_bytes > table_bytes || windows * row_bytes + 32 * count > d->arena_bytes) break;
         shape_of(&s, d, c, g, count, windows, 1, out->accumulation, true);
         if (!fits(&s, d, d->arena_bytes - windows * row_bytes - 32 * count)) continue;
-        const double cost = cost_with_waits(&s, count);
+        const double cost = shape_ns(&s, d, speed, count) + GROUP_NS;
         if (cost < best) {
             best = cost;
             plan_take(out, &s, 1, (double)count * windows + 2 * (double)s.bucket_count);

@@ -254,21 +254,6 @@ static __global__ void __launch_bounds__(THREADS) k_reduce_next(uint8_t *plain_o
  * its plain sums by bit.  Block (part, job) sums its part of a job. */
 #define SUM_TASKS   32
 #define SUM_THREADS (SUM_TASKS * LANES)
-/* The sum over every `width` neighbouring tasks (a power of two), by a butterfly: all of them have it in the end. */
-static __device__ __forceinline__ void block_sum(uint8_t *to, struct xyzz *sum, uint32_t width)
-{
-    __shared__ uint4 points[SUM_TASKS * XYZZ_BYTES / 16];
-    struct xyzz p;
-    NOT_UNROLLED
-    for (uint32_t half = width / 2; half; half /= 2) {
-        __syncthreads();
-        xyzz_write((uint8_t *)points + TASK * XYZZ_BYTES, sum);
-        __syncthreads();
-        xyzz_read(&p, (const uint8_t *)points + (TASK ^ half) * XYZZ_BYTES);
-        xyzz_add_far(sum, &p);
-    }
-    if (TASK == 0) xyzz_write(to, sum);
-}
 /* Item i of a job, infinity beyond its end. */
 static __device__ __forceinline__ void job_item(struct xyzz *p, const uint8_t *plain, const uint8_t *weighted, uint32_t job, uint32_t all, uint32_t i,
                                                 uint32_t end)
@@ -281,6 +266,31 @@ static __device__ __forceinline__ void job_item(struct xyzz *p, const uint8_t *p
         const uint32_t b = job - 2;
         xyzz_read(p, plain + (size_t)(((i >> b) << (b + 1)) | 1u << b | (i & ((1u << b) - 1))) * XYZZ_BYTES);
     }
+}
+/* Adds to each task's sum the block's items [q, end) of a job, SUM_TASKS at a time, then the sums of every `width` neighbouring tasks (a
+ * power of two) to each other by a butterfly: all of them have it in the end.  One addition in the loop for both, inlined: its points
+ * stay in registers, and there is one copy of its code. */
+static __device__ __forceinline__ void block_sum(uint8_t *to, struct xyzz *sum, const uint8_t *plain, const uint8_t *weighted, uint32_t job,
+                                                 uint32_t all, uint32_t q, uint32_t end, uint32_t width)
+{
+    __shared__ uint4 points[SUM_TASKS * XYZZ_BYTES / 16];
+    NOT_UNROLLED
+    for (;;) {
+        struct xyzz p;
+        if (q < end) {
+            job_item(&p, plain, weighted, job, all, q + TASK, end);
+            q += SUM_TASKS;
+        } else {
+            width /= 2;
+            if (width == 0) break;
+            __syncthreads();
+            xyzz_write((uint8_t *)points + TASK * XYZZ_BYTES, sum);
+            __syncthreads();
+            xyzz_read(&p, (const uint8_t *)points + (TASK ^ width) * XYZZ_BYTES);
+        }
+        xyzz_add(sum, &p);
+    }
+    if (TASK == 0) xyzz_write(to, sum);
 }
 static __global__ void __launch_bounds__(SUM_THREADS) k_sum_bits(uint8_t *out, const uint8_t *plain, const uint8_t *weighted, uint32_t narrow_log2,
                                                                  struct msm_windows w)
@@ -298,23 +308,18 @@ static __global__ void __launch_bounds__(SUM_THREADS) k_sum_bits(uint8_t *out, c
         job %= log2 + 2;
     }
     const uint32_t all = 1u << (log2 - 1), first = (uint32_t)((uint64_t)all * blockIdx.x / gridDim.x), end = (uint32_t)((uint64_t)all * (blockIdx.x + 1) / gridDim.x);
-    struct xyzz sum, p;
+    struct xyzz sum;
     plain += item * XYZZ_BYTES;
     weighted += item * XYZZ_BYTES;
     job_item(&sum, plain, weighted, job, all, first + TASK, end);
-    NOT_UNROLLED
-    for (uint32_t q = first + SUM_TASKS; q < end; q += SUM_TASKS) {
-        job_item(&p, plain, weighted, job, all, q + TASK, end);
-        xyzz_add_far(&sum, &p);
-    }
-    block_sum(out + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * XYZZ_BYTES, &sum, SUM_TASKS);
+    block_sum(out + ((size_t)blockIdx.y * gridDim.x + blockIdx.x) * XYZZ_BYTES, &sum, plain, weighted, job, all, first + SUM_TASKS, end, SUM_TASKS);
 }
 /* The parts of each job joined: a power of two of them, at most SUM_TASKS. */
 static __global__ void __launch_bounds__(SUM_THREADS) k_sum_parts(uint8_t *out, const uint8_t *parts, uint32_t count)
 {
     struct xyzz sum;
     xyzz_read(&sum, parts + ((size_t)blockIdx.x * count + (TASK & (count - 1))) * XYZZ_BYTES);
-    block_sum(out + (size_t)blockIdx.x * XYZZ_BYTES, &sum, count);
+    block_sum(out + (size_t)blockIdx.x * XYZZ_BYTES, &sum, NULL, NULL, 0, 0, 0, 0, count);
 }
 
 /* XYZZ to canonical Jacobian (X ZZ^2, Y ZZZ^2, ZZZ), which needs no inversion. */
