@@ -57,7 +57,7 @@ static const struct group_kernels *kernels_of(const struct curve *c, enum group_
         { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 7e3, 12e3, 384, 14, 450, 250),
           KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 15e3, 22e3, 192, 6, 1100, 600) },
         { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 26, 45.1, 15e3, 20e3, 256, 10, 900, 500),
-          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 28e3, 38.3e3, 128, 4, 2200, 1100) },
+          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 28e3, 38.3e3, 128, 4, 3300, 1700) },
     };
     return &list[c->id == CURVE_BLS12_381][g];
 }
