@@ -1,7 +1,7 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
- *     bench_device [group ...]      groups: bits split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn tables ntt
- *                                   ntt28 quotient points repeats (default: all)
+ *     bench_device [group ...]      groups: bits bits27 split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn tables
+ *                                   ntt ntt28 quotient points repeats (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
  * checked by evaluating the polynomial at points of the domain.  Times are host wall clock around the call and the wait for its
@@ -337,13 +337,18 @@ struct bits_case {
     struct target target;
 };
 
+static void bits_name(char *out, size_t bytes, const struct curve *c, const struct group *group, const struct bits_case *k)
+{
+    snprintf(out, bytes, "bit_sum %s %s 2^%u x %u%s", c->name, group->name, k->log2, k->bitmaps, k->bitmaps > 1 && k->of_256 == 256 ? ", all ones" : "");
+}
+
 static void bits_cases(const struct curve *c, enum group_id g, const struct bits_case *cases, size_t n)
 {
     const struct group *group = c->group[g];
     uint64_t most = 0;
     char name[64];
     for (size_t i = 0; i < n; i++) {
-        snprintf(name, sizeof name, "bit_sum %s %s 2^%u x %u", c->name, group->name, cases[i].log2, cases[i].bitmaps);
+        bits_name(name, sizeof name, c, group, &cases[i]);
         if (case_wanted(name) && most < (uint64_t)1 << cases[i].log2) most = (uint64_t)1 << cases[i].log2;
     }
     if (most == 0) return;
@@ -355,7 +360,7 @@ static void bits_cases(const struct curve *c, enum group_id g, const struct bits
         struct g_jac got[BIT_SUM_MAX], expected[BIT_SUM_MAX];
         double ms[RUNS_MAX];
         bool good = true;
-        snprintf(name, sizeof name, "bit_sum %s %s 2^%u x %u", c->name, group->name, cases[i].log2, cases[i].bitmaps);
+        bits_name(name, sizeof name, c, group, &cases[i]);
         if (!case_wanted(name)) continue;
         OK(b->bit_sum_plan(&plan, &task, device, c, g, count, cases[i].bitmaps));
         struct buffer ws = take(plan.workspace_bytes), bitmaps = take(plan.bitmap_bytes * plan.bitmap_count);
@@ -379,8 +384,9 @@ static void bits_cases(const struct curve *c, enum group_id g, const struct bits
             if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
             for (unsigned j = 0; j < plan.bitmap_count; j++) good = good && group->jac_eq(&got[j], &expected[j]);
         }
-        char note[64];
-        snprintf(note, sizeof note, "%.0f %% ones, %u blocks, batches of %u", cases[i].of_256 / 2.56, plan.part_count, plan.chunk_points);
+        char note[96];
+        if (plan.pattern_bits) snprintf(note, sizeof note, "%.0f %% ones, patterns of %u, 2^%u buckets, chunks of %u", cases[i].of_256 / 2.56, plan.pattern_bits, plan.bucket_log2, plan.chunk_points);
+        else snprintf(note, sizeof note, "%.0f %% ones, lists, chunks of %u", cases[i].of_256 / 2.56, plan.chunk_points);
         report(name, ms, runs, good, cases[i].target, note);
         b->buffer_give(&ws);
         b->buffer_give(&bitmaps);
@@ -740,17 +746,23 @@ int main(int argc, char **argv)
         }
     table_bytes = 0;
     static const struct bits_case bits_g1_381[] = {
-        { 26, 1, 128, { 11, 15, 17.2, "supraseal" } }, { 26, 1, 256, { 22, 0, 0, "" } }, { 26, 10, 128, { 110, 150, 0, "" } },
-        { 20, 1, 128, { 0.17, 0, 0, "" } },                   { 20, 10, 128, { 1.7, 0, 0, "" } },
+        { 26, 1, 128, { 11, 15, 17.2, "supraseal" } }, { 26, 1, 256, { 22, 0, 0, "" } }, { 26, 10, 128, { 22, 150, 0, "" } },
+        { 26, 10, 256, { 22, 0, 0, "" } },
+        { 20, 1, 128, { 0.17, 0, 0, "" } },                   { 20, 10, 128, { 0.34, 0, 0, "" } },
     };
-    static const struct bits_case bits_g2_381[] = { { 24, 1, 128, { 7, 11, 12.5, "supraseal" } }, { 24, 10, 128, { 70, 110, 0, "" } } };
-    static const struct bits_case bits_g1_bn[] = { { 24, 1, 128, { 1.2, 0, 0, "" } }, { 24, 10, 128, { 12, 0, 0, "" } } };
+    static const struct bits_case bits_g2_381[] = { { 24, 1, 128, { 7, 11, 12.5, "supraseal" } }, { 24, 10, 128, { 14, 110, 0, "" } } };
+    static const struct bits_case bits_g1_bn[] = { { 24, 1, 128, { 1.2, 0, 0, "" } }, { 24, 10, 128, { 2.5, 0, 0, "" } } };
     static const struct bits_case bits_g2_bn[] = { { 22, 1, 128, { 0, 0, 0, "" } } };
     if (wanted(argc, argv, "bits")) {
         bits_cases(&curve_bls12_381, GROUP_G1, bits_g1_381, ARRAY_COUNT(bits_g1_381));
         bits_cases(&curve_bls12_381, GROUP_G2, bits_g2_381, ARRAY_COUNT(bits_g2_381));
         bits_cases(&curve_bn254, GROUP_G1, bits_g1_bn, ARRAY_COUNT(bits_g1_bn));
         bits_cases(&curve_bn254, GROUP_G2, bits_g2_bn, ARRAY_COUNT(bits_g2_bn));
+    }
+    static const struct bits_case porep_g1[] = { { 27, 10, 128, { 44, 0, 0, "" } } }, porep_g2[] = { { 27, 10, 128, { 112, 0, 0, "" } } };
+    if (wanted(argc, argv, "bits27")) { /* a query of a 32 GiB PoRep proof */
+        bits_cases(&curve_bls12_381, GROUP_G1, porep_g1, ARRAY_COUNT(porep_g1));
+        bits_cases(&curve_bls12_381, GROUP_G2, porep_g2, ARRAY_COUNT(porep_g2));
     }
     if (wanted(argc, argv, "split")) {
         split_case(&curve_bls12_381, GROUP_G1, 26, 50, (struct target){ 22, 0, 0, "" });

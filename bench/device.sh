@@ -77,6 +77,7 @@ time-msm381      60 bench_device msm381
 time-msm381g2    40 bench_device msm381g2
 time-bn          40 bench_device msmbn msmbng2
 time-bits        60 bench_device bits split
+time-bits27      60 bench_device bits27
 time-affine381   60 bench_device affine381
 time-affine-g2   40 bench_device affine381g2
 time-affine-bn   40 bench_device affinebn
@@ -100,7 +101,7 @@ ncu-msm          40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k r
 ncu-affine       40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_affine -s 8 bench_device affine381
 ncu-msm-g2       40 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device msm381g2
 ncu-ntt          40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu NCU -k regex:k_d.._strided|k_contiguous bench_device quotient
-ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_bit_sum bench_device bits
+ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device bits
 END
 }
 # ncu keeps a copy of the arena for each pass over a kernel: small arenas, or it is not done in time.

@@ -30,6 +30,7 @@ void bit_plan_cpu(struct bit_sum_plan *out, const struct curve *c, enum group_id
     out->part_count = (uint32_t)(out->thread_count == 1 ? 1 : parts < most ? parts : most);
     out->chunk_points = (uint32_t)(CHUNK_BYTES / c->group[g]->aff_bytes) & ~31u;
     out->keep_points = KEEP_POINTS;
+    out->pattern_bits = out->bucket_log2 = 0;
     bit_layout(&layout, out);
     out->workspace_bytes = layout.total_bytes;
 }

@@ -15,8 +15,10 @@ struct bit_sum_plan {
     uint64_t count; /* points */
     unsigned bitmap_count;
     size_t bitmap_bytes;   /* from one bitmap to the next; the caller may space them more widely, by a multiple of 16 */
-    uint32_t part_count;   /* sums of a bitmap that are joined at the end: ranges of points (CPU), blocks of all bitmaps (CUDA) */
-    uint32_t chunk_points; /* CPU: walked by all bitmaps while the cache holds them; CUDA: taken by a warp at once; a multiple of 32 */
+    uint32_t part_count;   /* sums of a bitmap that are joined at the end: ranges of points (CPU), blocks for each chunk (CUDA) */
+    uint32_t chunk_points; /* CPU: walked by all bitmaps while the cache holds them; CUDA: sorted at once; a multiple of 32 */
+    unsigned pattern_bits; /* CUDA: bitmaps taken together, each point being added once, where its pattern of bits says; 0: a list each */
+    unsigned bucket_log2;  /* CUDA: how many places there are for that */
     uint32_t keep_points;  /* CPU: where a chunk's tree of additions ends; these join the next chunk's */
     unsigned thread_count;
     size_t workspace_bytes;

@@ -5,7 +5,7 @@
 #define FE_UPPER BLS12_381_FP
 #include "backend/cuda/fe_device.inc.h"
 
-#define LANES       1
-#define BITS_BLOCKS BITS_BLOCKS_BLS12_381_G1
-#define BITS(name)  bits_bls12_381_g1_##name
+#define LANES            1
+#define BITS_FOLD_BLOCKS 2
+#define BITS(name)       bits_bls12_381_g1_##name
 #include "backend/cuda/bits_curve.inc.cuh"

@@ -11,7 +11,7 @@
 #define PAIR_NL 12
 #include "backend/cuda/fe_pair.inc.cuh"
 
-#define LANES       2
-#define BITS_BLOCKS BITS_BLOCKS_BLS12_381_G2
-#define BITS(name)  bits_bls12_381_g2_##name
+#define LANES            2
+#define BITS_FOLD_BLOCKS 2
+#define BITS(name)       bits_bls12_381_g2_##name
 #include "backend/cuda/bits_curve.inc.cuh"

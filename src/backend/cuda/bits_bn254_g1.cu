@@ -5,7 +5,7 @@
 #define FE_UPPER BN254_FP
 #include "backend/cuda/fe_device.inc.h"
 
-#define LANES       1
-#define BITS_BLOCKS BITS_BLOCKS_BN254_G1
-#define BITS(name)  bits_bn254_g1_##name
+#define LANES            1
+#define BITS_FOLD_BLOCKS 3
+#define BITS(name)       bits_bn254_g1_##name
 #include "backend/cuda/bits_curve.inc.cuh"

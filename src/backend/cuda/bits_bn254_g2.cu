@@ -11,7 +11,7 @@
 #define PAIR_NL 8
 #include "backend/cuda/fe_pair.inc.cuh"
 
-#define LANES       2
-#define BITS_BLOCKS BITS_BLOCKS_BN254_G2
-#define BITS(name)  bits_bn254_g2_##name
+#define LANES            2
+#define BITS_FOLD_BLOCKS 3
+#define BITS(name)       bits_bn254_g2_##name
 #include "backend/cuda/bits_curve.inc.cuh"

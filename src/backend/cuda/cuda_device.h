@@ -128,6 +128,13 @@ cuzk_status cuda_msm_prepare(struct task *t);
 /* -- cuda_bits.c -- */
 cuzk_status cuda_bit_sum_plan(struct bit_sum_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
                               unsigned bitmap_count);
+/** The same with these in place of the planner's choices. */
+struct bit_sum_choice {
+    unsigned pattern_bits, bucket_log2; /* see bit_sum_plan; bucket_log2 at least pattern_bits, at most 20 */
+    uint32_t chunk_points;
+};
+void cuda_bit_sum_plan_as(struct bit_sum_plan *out, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, unsigned bitmap_count,
+                          const struct bit_sum_choice *choice);
 cuzk_status cuda_bit_sum(struct stream *s, struct task *t, const struct bit_sum_plan *p, struct g_jac *out, const struct buffer *points,
                          size_t points_offset, const struct buffer *bitmaps, size_t bitmaps_offset, struct buffer *workspace);
 cuzk_status cuda_classify_plan(struct classify_plan *out, struct task *t, const struct device *d, uint64_t count, uint64_t wide_max);

@@ -6,7 +6,7 @@
 #include "backend/cuda/fe_device.inc.h"
 
 #define LANES 1
-#define MSM_ACC_BLOCKS 3
+#define MSM_ACC_BLOCKS MSM_BLS12_381_G1_ACC_BLOCKS
 #define MSM_REDUCE_BLOCKS 2
 #define MSM_AFFINE_BLOCKS MSM_BLS12_381_G1_AFFINE_BLOCKS
 #define MSM(name) msm_bls12_381_g1_##name

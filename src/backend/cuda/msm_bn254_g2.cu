@@ -12,7 +12,7 @@
 #include "backend/cuda/fe_pair.inc.cuh"
 
 #define LANES 2
-#define MSM_ACC_BLOCKS 3
+#define MSM_ACC_BLOCKS MSM_BN254_G2_ACC_BLOCKS
 #define MSM_REDUCE_BLOCKS 3
 #define MSM_AFFINE_BLOCKS MSM_BN254_G2_AFFINE_BLOCKS
 #define MSM(name) msm_bn254_g2_##name

@@ -38,6 +38,8 @@ struct msm_recode {
 
 enum { COUNTER_CHUNKS, COUNTER_HEAVY, COUNTER_PIECES, COUNTER_TASKS, COUNTER_ENTRIES, COUNTER_NOT_CANONICAL, COUNTER_LATE, COUNTER_COUNT = 64 };
 
+#define MSM_NO_DIGIT 0x7fffffffu /* among the digits: of a scalar that has no bucket in this window */
+
 enum {
     MSM_PARTS_MAX = 48 << 10,       /* their counters fill the shared memory of one block */
     MSM_LOADS = 4096,               /* loads told apart when buckets are ordered */
@@ -84,6 +86,10 @@ struct msm_affine {
     uint32_t steps;                 /* entries of a task that affine additions take, but for the first: 1 to MSM_LOADS - 3 */
 };
 enum {
+    MSM_BLS12_381_G1_ACC_BLOCKS = 3, /* resident blocks of 128 threads that the accumulation's registers are fitted to (measured) */
+    MSM_BLS12_381_G2_ACC_BLOCKS = 2,
+    MSM_BN254_G1_ACC_BLOCKS = 4,
+    MSM_BN254_G2_ACC_BLOCKS = 3,
     MSM_AFFINE_INVERTERS = 8,       /* blocks of a launch that invert */
     MSM_BLS12_381_G1_AFFINE_BLOCKS = 4, /* resident blocks of 128 threads on an SM: all that a launch has */
     MSM_BLS12_381_G2_AFFINE_BLOCKS = 3,
@@ -99,6 +105,10 @@ extern "C" {
 int msm_prepare_sort(void);
 int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
                     const uint32_t *gather, unsigned sm_count, void *stream);
+/** The two halves of it around the digits, where these are cut by somebody else: counters set to zero; then, from s->digits and the counts
+ * of each partition in s->part_start, all the rest. */
+int msm_launch_clear(const struct msm_group *g, const struct msm_sort *s, void *stream);
+int msm_launch_order(const struct msm_group *g, const struct msm_sort *s, unsigned sm_count, void *stream);
 /* Per curve and group.  accumulate, accumulate_affine: buckets of one group, of which none need be initialised.  reduce: all windows' buckets to
  * r->jobs Jacobian points, canonical, in a row: for a window of 2^n items two plain terms, then the terms of bits 0..n-1 of the items'
  * index; scratch: 4 XYZZ points for each segment of 2^seg_log2 buckets, and 2 for each job and part.

@@ -7,9 +7,10 @@
  * Zero digits are dropped.  Nothing depends on the curve but the scalar modulus. */
 #include "backend/cuda/msm_kernels.h"
 #include "backend/cuda/launch.h"
+#include "backend/cuda/block_scan.inc.cuh"
 
 #define FULL 0xffffffffu
-#define NONE 0x7fffffffu
+#define NONE MSM_NO_DIGIT
 #define SIGN 0x80000000u
 
 /* Counts one for `bin` where valid, and returns the count before.  Warps whose lanes all ask for one bin, which skewed scalars
@@ -28,33 +29,6 @@ static __device__ __forceinline__ uint32_t count_one(uint32_t *bins, uint32_t bi
         rank = atomicAdd(&bins[bin], 1);
     }
     return rank;
-}
-
-/* Exclusive prefix sum over the block's threads; *total gets the sum.  scratch: 33 words. */
-static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *scratch, uint32_t *total)
-{
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    uint32_t x = v;
-    for (int d = 1; d < 32; d <<= 1) {
-        const uint32_t y = __shfl_up_sync(FULL, x, d);
-        if (lane >= d) x += y;
-    }
-    __syncthreads();
-    if (lane == 31) scratch[warp] = x;
-    __syncthreads();
-    if (warp == 0) {
-        uint32_t s = lane < warps ? scratch[lane] : 0;
-        const uint32_t own = s;
-        for (int d = 1; d < 32; d <<= 1) {
-            const uint32_t y = __shfl_up_sync(FULL, s, d);
-            if (lane >= d) s += y;
-        }
-        scratch[lane] = s - own;
-        if (lane == 31) scratch[32] = s;
-    }
-    __syncthreads();
-    *total = scratch[32];
-    return scratch[warp] + x - v;
 }
 
 /* First bucket of window w, counted from bucket 0 of window 0. */
@@ -417,19 +391,33 @@ static __global__ void __launch_bounds__(256) k_cut_heavy(struct msm_group g, st
 
 static int scatter_each; /* digits a thread takes in level 1 */
 
+#define LAUNCHED if ((e = cudaGetLastError()) != 0) return e
+
+extern "C" int msm_launch_clear(const struct msm_group *g, const struct msm_sort *s, void *stream)
+{
+    const cudaStream_t st = (cudaStream_t)stream;
+    int e;
+    if ((e = cudaMemsetAsync(s->counters, 0, COUNTER_COUNT * 4, st)) != 0) return e;
+    if ((e = cudaMemsetAsync(s->part_start, 0, (g->part_count + 1) * 4ull, st)) != 0) return e;
+    return cudaMemsetAsync(s->load_cursor, 0, MSM_LOADS * 4, st);
+}
+
 extern "C" int msm_launch_sort(const struct msm_group *g, const struct msm_recode *r, const struct msm_sort *s, const void *scalars,
                                const uint32_t *gather, unsigned sm_count, void *stream)
+{
+    int e = msm_launch_clear(g, s, stream);
+    if (e) return e;
+    const unsigned recode_blocks = (g->count + 511) / 512 < sm_count * 2 ? (g->count + 511) / 512 : sm_count * 2;
+    LAUNCH(k_recode, recode_blocks, 512, g->part_count * 4, stream)(*g, *r, *s, (const uint4 *)scalars, gather);
+    LAUNCHED;
+    return msm_launch_order(g, s, sm_count, stream);
+}
+
+extern "C" int msm_launch_order(const struct msm_group *g, const struct msm_sort *s, unsigned sm_count, void *stream)
 {
     const cudaStream_t st = (cudaStream_t)stream;
     const unsigned windows = g->end - g->first, blocks = sm_count * 4;
     int e;
-#define LAUNCHED if ((e = cudaGetLastError()) != 0) return e
-    if ((e = cudaMemsetAsync(s->counters, 0, COUNTER_COUNT * 4, st)) != 0) return e;
-    if ((e = cudaMemsetAsync(s->part_start, 0, (g->part_count + 1) * 4ull, st)) != 0) return e;
-    if ((e = cudaMemsetAsync(s->load_cursor, 0, MSM_LOADS * 4, st)) != 0) return e;
-    const unsigned recode_blocks = (g->count + 511) / 512 < sm_count * 2 ? (g->count + 511) / 512 : sm_count * 2;
-    LAUNCH(k_recode, recode_blocks, 512, g->part_count * 4, st)(*g, *r, *s, (const uint4 *)scalars, gather);
-    LAUNCHED;
     LAUNCH(k_part_scan, 1, 1024, 0, st)(*g, *s);
     LAUNCHED;
     if (scatter_each == 32) LAUNCH((k_scatter<32>), dim3((g->count + 32767) / 32768, windows), SCATTER_THREADS, scatter_shared(32), st)(*g, *s);
