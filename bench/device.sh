@@ -10,7 +10,7 @@
 #     bench/device.sh run [STEP...]    the steps (or those whose name begins with a word given); exit code 1 if one failed
 #     bench/device.sh build            without CMake, for a machine that has nvcc and little else: bench_device, bench_image, test_cuda
 #     bench/device.sh all              build, then run
-# Environment: BIN (folder or archive with the programs; default build/device), SECONDS_MOST (of run, default 480), LOG (everything that the
+# Environment: LIST (porep: the steps of 32 GiB PoRep proofs instead, without parameters; set SECONDS_MOST for them), BIN (folder or archive with the programs; default build/device), SECONDS_MOST (of run, default 480), LOG (everything that the
 # steps print; default device.log in the folder of programs), BENCH_RUNS (default 5).
 # For build: BUILD (default build/device; what is newer than its source is kept), ARCH (default sm_90), NVCC, CC, JOBS, CMOCKA (folder
 # of cmocka.h and libcmocka.so).
@@ -61,6 +61,11 @@ build() {
 
 # name  most seconds  command.  Checks before times, times before tools.  "t_" programs say "skipped" by exit code 77.
 steps() {
+    case ${LIST:-operations} in
+    operations) ;;
+    porep) steps_porep; return ;;
+    *) echo "bench/device.sh: LIST is porep, or is not set" >&2; exit 2 ;;
+    esac
     cat <<'END'
 state            15 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu,memory.used --format=csv,noheader
 devices          15 cuzk devices
@@ -102,6 +107,21 @@ ncu-affine       40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k r
 ncu-msm-g2       40 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device msm381g2
 ncu-ntt          40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu NCU -k regex:k_d.._strided|k_contiguous bench_device quotient
 ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device bits
+END
+}
+# A 32 GiB PoRep under an insecure key that each step makes on the card: small first, correctness before times.  16 cores and 24 GiB of host memory.
+steps_porep() {
+    cat <<'END'
+check-2k         90 test_porep_batch cuda 2KiB derived
+check-2k-6       90 test_porep_batch cuda 2KiB original
+check-calls-2k   90 test_porep_calls 2KiB 4 2
+check-witness    90 bench_image size=32GiB
+check-32g-4     240 test_porep_batch cuda 32GiB derived
+time-32g-one    240 cuzk bench porep --size 32GiB --dev-key --key-mode derived --device 0 --proofs 4
+time-32g-lanes  240 cuzk bench porep --size 32GiB --dev-key --key-mode derived --device 0 --proofs 5 --lanes 2
+check-32g-6     240 test_porep_batch cuda 32GiB original
+time-32g-6      240 cuzk bench porep --size 32GiB --dev-key --key-mode original --device 0 --proofs 3
+check-20        420 test_porep_calls 32GiB 20
 END
 }
 # ncu keeps a copy of the arena for each pass over a kernel: small arenas, or it is not done in time.
@@ -191,7 +211,7 @@ run() {
             esac
             cat "$part" >>"$LOG"
             case $name in
-            check-* | memcheck-* | racecheck-*) grep -E 'FAILED|PASSED|ERROR|WRONG|wrong|skipped|=========' "$part" | tail -12 ;;
+            check-* | memcheck-* | racecheck-*) grep -E 'FAILED|PASSED|ERROR|WRONG|wrong|skipped|equal|DIFFERENT|differ|verified|=========' "$part" | tail -12 ;;
             *) cat "$part" ;;
             esac
             case $code in
@@ -211,7 +231,7 @@ run() {
 pack() { # BUILD FILE [PROGRAM...]
     build=$1 file=$2
     shift 2
-    [ $# -gt 0 ] || set -- $( (steps | grep -oE '\b(cuzk|bench_device|bench_image|test_[a-z_]+)\b'; bench/device_prove.sh programs) | tr ' ' '\n' | sort -u)
+    [ $# -gt 0 ] || set -- $( ( (steps; steps_porep) | grep -oE '\b(cuzk|bench_device|bench_image|test_[a-z_]+)\b'; bench/device_prove.sh programs) | tr ' ' '\n' | sort -u)
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
     mkdir "$folder/lib"

@@ -117,10 +117,14 @@ typedef struct cuzk_porep_bench_options {
     unsigned sweep;        /* partitions that share a walk over the points; 0: all of a batch */
     int check_rows;        /* every row of every partition is checked too */
     uint64_t memory_bytes; /* plan as if a device had so much; 0: what it has */
+    /* NULL, or told by the first device's thread when proof number `proof`, from 0, has ended there: how long it took.  The one that is made
+     * alone comes last. */
+    void (*proof)(void *proof_context, unsigned proof, double seconds);
+    void *proof_context;
 } cuzk_porep_bench_options;
-#define CUZK_POREP_BENCH_OPTIONS_INIT                                \
-    {                                                                \
-        sizeof(cuzk_porep_bench_options), 2, 0, 1, 1, 0, 0, 0        \
+#define CUZK_POREP_BENCH_OPTIONS_INIT                                  \
+    {                                                                  \
+        sizeof(cuzk_porep_bench_options), 2, 0, 1, 1, 0, 0, 0, NULL, NULL \
     }
 
 /* How a batch is cut, and what it takes of a device. */
@@ -173,13 +177,21 @@ typedef struct cuzk_porep_bench {
     /* Of a development key without files, on the first device: */
     double points_s[5];                        /* its points, A, B1, B2, L, H; 0: they were there, or the key has files */
     double points_host_s;                      /* of all that, scalars on the host and their upload, beside which the device multiplies */
+    double single_s;                           /* one more proof, alone on warm devices: from the statement to verified bytes */
+    double gap_ms;                             /* the longest stretch between two kernels, as idle_share */
+    uint64_t load_host_peak_bytes;             /* resident, until the key was there: host_peak_bytes is since then where the kernel can tell */
+    uint64_t group_peak_bytes;                 /* of the process's control group, since that began; 0: unknown */
+    uint64_t pinned_bytes;                     /* taken for good, of all devices; whether it counts as resident is the driver's affair */
+    uint64_t host_bytes[2], device_bytes[2];   /* after the first proof and after the last: resident, and the most of a device that was taken */
+    uint64_t domain_size, points[5];           /* of the key's A, B1, B2, L and H */
+    unsigned transforms;                       /* of the quotient */
 } cuzk_porep_bench;
-#define CUZK_POREP_BENCH_INIT                                                    \
-    {                                                                            \
-        sizeof(cuzk_porep_bench), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0         \
+#define CUZK_POREP_BENCH_INIT                                                                                   \
+    {                                                                                                           \
+        sizeof(cuzk_porep_bench), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0, { 0 }, { 0 }, 0, { 0 }, 0 \
     }
 
-/** Makes vanilla proofs (two sectors that never were, in turn), proves them over and over, and verifies every proof's bytes against
+/** Makes vanilla proofs (two sectors that never were, in turn), proves them over and over, then one more alone, and verifies every proof's bytes against
  * inputs derived from the vanilla proofs' header.
  * In      key   of the sector size;  context  whose backend makes witnesses itself
  * Out     span  called for each stretch when all is over

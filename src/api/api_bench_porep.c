@@ -43,7 +43,9 @@ struct bench {
     cuzk_porep_bench_options options;
     unsigned partitions;
     struct source sources[SOURCES];
-    uint8_t *proofs; /* of each proof, all its partitions */
+    uint8_t *proofs;     /* of each proof, and of the one that is made alone, all partitions */
+    unsigned first, end; /* proofs that are made now */
+    uint64_t host_bytes[2], device_bytes[2];
     struct place places[DEVICES_MOST];
     atomic_bool stop; /* a place has failed */
 };
@@ -181,9 +183,10 @@ static cuzk_status open_place(struct place *p, struct task *t)
     TRY(porep_prover_open(&p->lanes[0], t, b->key, b->context->backend, p->device, &limits));
     for (unsigned i = 1; i < b->options.lanes; i++) TRY(porep_prover_beside(&p->lanes[i], t, &p->lanes[0]));
     p->batches = (share.count + p->lanes[0].plan.partitions - 1) / p->lanes[0].plan.partitions;
-    p->begin_ns = calloc(b->options.proofs, sizeof *p->begin_ns);
-    p->end_ns = calloc(b->options.proofs, sizeof *p->end_ns);
-    p->times = calloc((size_t)b->options.proofs * p->batches + 1, sizeof *p->times);
+    const size_t proofs = (size_t)b->options.proofs + 1;
+    p->begin_ns = calloc(proofs, sizeof *p->begin_ns);
+    p->end_ns = calloc(proofs, sizeof *p->end_ns);
+    p->times = calloc(proofs * p->batches + 1, sizeof *p->times);
     if (p->begin_ns != NULL && p->end_ns != NULL && p->times != NULL) return CUZK_OK;
     return FAIL(t, CUZK_NO_MEMORY, "no memory for the times of %u proofs", b->options.proofs);
 }
@@ -212,6 +215,19 @@ static cuzk_status begin_batch(struct place *p, unsigned n)
                               &p->times[n]);
 }
 
+/* What is held after it: the last of several has the last word. */
+static void proof_ended(struct bench *b, const struct place *p, unsigned proof)
+{
+    const unsigned which = proof == 0 ? 0 : 1;
+    struct device_info info;
+
+    b->context->backend->info(p->device, &info);
+    b->host_bytes[which] = hostmem_rss_bytes();
+    b->device_bytes[which] = info.peak_bytes;
+    if (b->options.proof == NULL) return;
+    b->options.proof(b->options.proof_context, proof, (double)(p->end_ns[proof] - p->begin_ns[proof]) * 1e-9);
+}
+
 static cuzk_status end_batch(struct place *p, unsigned n)
 {
     struct bench *b = p->bench;
@@ -220,17 +236,19 @@ static cuzk_status end_batch(struct place *p, unsigned n)
     TRY(porep_prover_end(&p->lanes[n % b->options.lanes], &p->task,
                          b->proofs + (size_t)proof * b->partitions * PROOF_BYTES));
     p->end_ns[proof] = clock_now_ns();
+    if (p->index == 0 && n % p->batches == p->batches - 1) proof_ended(b, p, proof);
     return CUZK_OK;
 }
 
-static cuzk_status prove_all(struct place *p)
+static cuzk_status prove_some(struct place *p)
 {
-    const unsigned lanes = p->bench->options.lanes, count = p->bench->options.proofs * p->batches;
+    const unsigned lanes = p->bench->options.lanes, first = p->bench->first * p->batches,
+                   end = p->bench->end * p->batches;
 
-    for (unsigned n = 0; n < count + lanes; n++) {
+    for (unsigned n = first; n < end + lanes; n++) {
         if (atomic_load(&p->bench->stop)) return CUZK_OK;
-        if (n >= lanes && n - lanes < count) TRY(end_batch(p, n - lanes));
-        if (n < count) TRY(begin_batch(p, n));
+        if (n >= first + lanes && n - lanes < end) TRY(end_batch(p, n - lanes));
+        if (n < end) TRY(begin_batch(p, n));
     }
     return CUZK_OK;
 }
@@ -239,16 +257,19 @@ static void *run_place(void *context)
 {
     struct place *p = context;
 
-    p->status = prove_all(p);
+    p->status = prove_some(p);
     if (p->status != CUZK_OK) atomic_store(&p->bench->stop, true);
     return NULL;
 }
 
-static cuzk_status run_places(struct bench *b, struct task *t)
+/* Proofs first up to end, over the lanes of all places. */
+static cuzk_status run_places(struct bench *b, struct task *t, unsigned first, unsigned end)
 {
     unsigned started = 0;
     cuzk_status status = CUZK_OK;
 
+    b->first = first;
+    b->end = end;
     for (; started < b->options.devices; started++) {
         struct place *p = &b->places[started];
         p->task = *t;
@@ -272,7 +293,7 @@ static cuzk_status verify_all(struct bench *b, struct task *t)
 {
     const size_t each = (size_t)b->partitions * PROOF_BYTES;
 
-    for (unsigned i = 0; i < b->options.proofs; i++)
+    for (unsigned i = 0; i <= b->options.proofs; i++)
         TRY(porep_proof_verify(t, &b->key->verifier, &b->sources[i % SOURCES].public, 0, b->partitions,
                                span_of(b->proofs + i * each, each)));
     return CUZK_OK;
@@ -299,24 +320,27 @@ static size_t list_spans(struct batch_span *out, const struct batch_times *t)
     return count;
 }
 
-/* The share of the time from the first stretch to the last in which there is none. */
-static double idle_share(const struct place *p, unsigned batches)
+/* The share of the time from the first stretch to the last in which there is none, and the longest such time. */
+static double idle_share(const struct place *p, unsigned batches, double *gap_ms)
 {
     struct batch_span *spans = calloc((size_t)batches * SPANS_A_BATCH + 1, sizeof *spans);
-    uint64_t busy = 0, end = 0, first = 0;
+    uint64_t busy = 0, end = 0, first = 0, gap = 0;
     size_t count = 0;
 
+    *gap_ms = 0;
     if (spans == NULL) return -1;
     for (unsigned n = 0; n < batches; n++) count += list_spans(spans + count, &p->times[n]);
     qsort(spans, count, sizeof *spans, by_begin);
     for (size_t i = 0; i < count; i++) {
         if (spans[i].end_ns == 0) continue; /* of partitions that there are not */
         if (first == 0) first = end = spans[i].begin_ns;
+        if (spans[i].begin_ns > end && spans[i].begin_ns - end > gap) gap = spans[i].begin_ns - end;
         if (spans[i].end_ns <= end) continue;
         busy += spans[i].end_ns - (spans[i].begin_ns > end ? spans[i].begin_ns : end);
         end = spans[i].end_ns;
     }
     free(spans);
+    *gap_ms = (double)gap * 1e-6;
     return end > first ? 1 - (double)busy / (double)(end - first) : -1;
 }
 
@@ -389,6 +413,17 @@ static void leave_secret(const struct bench *b, cuzk_porep_bench *out)
     for (enum groth16_query q = 0; q < QUERY_COUNT; q++) out->points_s[q] = times.points_ms[q] * 1e-3;
     out->points_host_s = times.host_ms * 1e-3;
     groth16_key_forget_secret(b->key->key);
+    out->load_host_peak_bytes = hostmem_peak_rss_bytes();
+    (void)hostmem_peak_reset();
+}
+
+static void tell_key(const struct bench *b, cuzk_porep_bench *out)
+{
+    const struct groth16_key *key = b->key->key;
+
+    out->domain_size = key->domain.size;
+    out->transforms = key->h_mode == H_LAGRANGE_4 ? 4 : 6;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) out->points[q] = key->point_count[q];
 }
 
 /* -- the whole --------------------------------------------------------------------------------------------------------- */
@@ -399,23 +434,30 @@ static cuzk_status bench(struct bench *b, struct task *t, cuzk_porep_bench *out)
     uint64_t sent, received, clock, peak;
 
     TRY(make_sources(b, t));
-    b->proofs = calloc((size_t)proofs * b->partitions, PROOF_BYTES);
+    b->proofs = calloc(((size_t)proofs + 1) * b->partitions, PROOF_BYTES);
     if (b->proofs == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for %u proofs", proofs);
     clock = clock_now_ns();
     for (unsigned i = 0; i < b->options.devices; i++) TRY(open_place(&b->places[i], t));
     out->load_s = clock_ms_since(clock) * 1e-3;
     leave_secret(b, out);
     copied(b, &sent, &received, &peak);
-    TRY(run_places(b, t));
+    TRY(run_places(b, t, 0, proofs));
     copied(b, &out->sent_bytes, &out->received_bytes, &out->device_peak_bytes);
     out->sent_bytes = (out->sent_bytes - sent) / proofs;
     out->received_bytes = (out->received_bytes - received) / proofs;
+    TRY(run_places(b, t, proofs, proofs + 1));
+    out->single_s = (double)(ended_ns(b, proofs) - begun_ns(b, proofs)) * 1e-9;
     out->host_peak_bytes = hostmem_peak_rss_bytes();
+    out->group_peak_bytes = hostmem_group_peak_bytes();
+    out->pinned_bytes = b->options.devices * API_PINNED_BYTES;
+    memcpy(out->host_bytes, b->host_bytes, sizeof b->host_bytes);
+    memcpy(out->device_bytes, b->device_bytes, sizeof b->device_bytes);
+    tell_key(b, out);
     out->proofs = proofs;
     out->partitions = b->partitions;
     out->first_s = (double)(ended_ns(b, 0) - begun_ns(b, 0)) * 1e-9;
     if (proofs > 1) out->steady_s = (double)(ended_ns(b, proofs - 1) - ended_ns(b, 0)) * 1e-9 / (proofs - 1);
-    out->idle_share = idle_share(&b->places[0], proofs * b->places[0].batches);
+    out->idle_share = idle_share(&b->places[0], proofs * b->places[0].batches, &out->gap_ms);
     return verify_all(b, t);
 }
 

@@ -149,3 +149,14 @@ void cgroup_read(struct cgroup_limits *out, const char *root)
         least(smallest_limit(root, NULL, memory_v2), smallest_limit(root, "memory", memory_v1));
     out->cpu_thousandths = least(smallest_limit(root, NULL, cpu_v2), smallest_limit(root, "cpu", cpu_v1));
 }
+
+static uint64_t peak_v2(const char *folder) { return read_number(folder, "memory.peak"); }
+static uint64_t peak_v1(const char *folder) { return read_number(folder, "memory.max_usage_in_bytes"); }
+
+uint64_t cgroup_memory_peak(const char *root)
+{
+    /* a group's is never more than that of those around it, so the smallest is the own one's */
+    const uint64_t peak = least(smallest_limit(root, NULL, peak_v2), smallest_limit(root, "memory", peak_v1));
+
+    return peak == CGROUP_NO_LIMIT ? 0 : peak;
+}

@@ -18,4 +18,8 @@ struct cgroup_limits {
  * Thread  any.  Cost: a few small files. */
 void cgroup_read(struct cgroup_limits *out, const char *root);
 
+/** The most memory that the process's group has taken since it was made (version 2: memory.peak; version 1: memory.max_usage_in_bytes), in
+ * bytes; 0: unknown. */
+uint64_t cgroup_memory_peak(const char *root);
+
 #endif

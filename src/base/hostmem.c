@@ -47,3 +47,13 @@ cuzk_status hostmem_allows(struct task *t, const char *path, uint64_t bytes, con
 
 uint64_t hostmem_rss_bytes(void) { return kib_field("/proc/self/status", "VmRSS"); }
 uint64_t hostmem_peak_rss_bytes(void) { return kib_field("/proc/self/status", "VmHWM"); }
+
+bool hostmem_peak_reset(void)
+{
+    FILE *f = fopen("/proc/self/clear_refs", "we");
+    if (f == NULL) return false;
+    const bool written = fputs("5\n", f) >= 0;
+    return fclose(f) == 0 && written;
+}
+
+uint64_t hostmem_group_peak_bytes(void) { return cgroup_memory_peak(""); }

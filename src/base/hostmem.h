@@ -17,5 +17,9 @@ cuzk_status hostmem_allows(struct task *t, const char *path, uint64_t bytes, con
 
 uint64_t hostmem_rss_bytes(void);      /* resident now; 0: unknown */
 uint64_t hostmem_peak_rss_bytes(void); /* largest resident size so far; 0: unknown */
+/** From here on that is the largest since now.  false: the kernel cannot (proc(5), clear_refs); nothing has changed. */
+bool hostmem_peak_reset(void);
+/** The most that the process's control group took since it began, pages of files included (memory.peak); 0: unknown. */
+uint64_t hostmem_group_peak_bytes(void);
 
 #endif

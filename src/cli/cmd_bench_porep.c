@@ -65,18 +65,55 @@ static void print_points(const cuzk_porep_bench *r)
            r->points_s[0], r->points_s[1], r->points_s[2], r->points_s[3], r->points_s[4], r->points_host_s);
 }
 
+/* Seconds of the multiplier alone for a proof on an H200 at 1,980 MHz, by the products counted for docs/performance.md: a sum of 2^27
+ * points of G1 531 ms, a transform of 2^27 31 ms, and of half the bits of a bitmap 11 ms for 2^26 points of G1, 7 ms for 2^24 of G2. */
+static double floor_s(const cuzk_porep_bench *r)
+{
+    const double mega = 1 << 20, g1_bits = (double)(r->points[0] + r->points[1] + r->points[3]) / mega,
+                 ms = (double)r->points[4] / mega / 128 * 531 +
+                      r->transforms * (double)r->domain_size / mega / 128 * 31 + g1_bits / 64 * 11 +
+                      (double)r->points[2] / mega / 16 * 7;
+
+    return r->partitions * ms * 1e-3;
+}
+
+static json_t *figures_json(const cuzk_porep_bench *r)
+{
+    return json_pack("{s:f, s:f, s:f, s:I, s:I, s:I, s:[I, I], s:[I, I]}", "single_s", r->single_s, "gap_ms",
+                     r->gap_ms, "floor_h200_s", floor_s(r), "load_host_peak_bytes",
+                     (json_int_t)r->load_host_peak_bytes, "group_peak_bytes", (json_int_t)r->group_peak_bytes,
+                     "pinned_bytes", (json_int_t)r->pinned_bytes, "host_bytes", (json_int_t)r->host_bytes[0],
+                     (json_int_t)r->host_bytes[1], "device_bytes", (json_int_t)r->device_bytes[0],
+                     (json_int_t)r->device_bytes[1]);
+}
+
+static void print_figures(const cuzk_porep_bench *r, const cuzk_porep_bench_options *o)
+{
+    const double each = (r->steady_s > 0 ? r->steady_s : r->single_s) * o->devices;
+
+    printf(
+        "  longest gap          %.3f ms between two kernels\n"
+        "  multiplier           %.2f s a proof on an H200 at 1980 MHz, as counted: %.0f %% of the time\n"
+        "  host                 %s at most until the key was there, %s since; control group %s; pinned %s\n"
+        "  after proof 1, %-4u  host %s, %s; card at most %s, %s\n",
+        r->gap_ms, floor_s(r), each > 0 ? 100 * floor_s(r) / each : 0, cli_bytes(r->load_host_peak_bytes),
+        cli_bytes(r->host_peak_bytes), r->group_peak_bytes != 0 ? cli_bytes(r->group_peak_bytes) : "unknown",
+        cli_bytes(r->pinned_bytes), r->proofs + 1, cli_bytes(r->host_bytes[0]), cli_bytes(r->host_bytes[1]),
+        cli_bytes(r->device_bytes[0]), cli_bytes(r->device_bytes[1]));
+}
+
 static void print_result(const cuzk_porep_bench *r, const cuzk_porep_bench_options *o)
 {
     if (cli.json) {
         cli_print_json(json_pack(
-            "{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:[f, f, f, f, f], s:f}",
+            "{s:s, s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:[f, f, f, f, f], s:f, s:o}",
             "status", "OK", "proofs", (int)r->proofs, "partitions", (int)r->partitions, "lanes",
             (int)o->lanes, "devices", (int)o->devices, "load_s", r->load_s, "first_s", r->first_s, "steady_s",
             r->steady_s, "idle_share", r->idle_share, "sent_bytes", (json_int_t)r->sent_bytes,
             "received_bytes", (json_int_t)r->received_bytes, "device_peak_bytes",
             (json_int_t)r->device_peak_bytes, "host_peak_bytes", (json_int_t)r->host_peak_bytes, "points_s",
             r->points_s[0], r->points_s[1], r->points_s[2], r->points_s[3], r->points_s[4], "points_host_s",
-            r->points_host_s));
+            r->points_host_s, "figures", figures_json(r)));
         return;
     }
     printf("%u proofs of %u partitions, all verified; %u lanes on each of %u devices\n"
@@ -85,11 +122,13 @@ static void print_result(const cuzk_porep_bench *r, const cuzk_porep_bench_optio
     if (r->points_s[4] > 0) print_points(r);
     printf("  first proof          %.3f s\n", r->first_s);
     if (r->steady_s > 0) printf("  each one after it    %.3f s\n", r->steady_s);
+    printf("  a proof alone, warm  %.3f s\n", r->single_s);
     if (r->idle_share >= 0) printf("  card idle            %.2f %%\n", 100 * r->idle_share);
     printf("  bytes of a proof     %s to the card, %s back\n"
            "  peak                 %s of the card, %s of the host\n",
            cli_bytes(r->sent_bytes), cli_bytes(r->received_bytes), cli_bytes(r->device_peak_bytes),
            cli_bytes(r->host_peak_bytes));
+    print_figures(r, o);
 }
 
 /* Which points stay on the card, why these, and what the others cost.  The link is one of the fifth generation, as it is specified: a

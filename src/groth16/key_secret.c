@@ -177,6 +177,11 @@ void groth16_key_secret_times(const struct groth16_key *key, struct key_secret_t
     *out = key->secret != NULL ? key->secret->times : none;
 }
 
+const struct setup_scalars *groth16_key_scalars(const struct groth16_key *key)
+{
+    return key->secret != NULL && !key->secret->forgotten ? &key->secret->scalars : NULL;
+}
+
 void groth16_key_forget_secret(struct groth16_key *key)
 {
     if (key->secret == NULL || key->secret->forgotten) return;

@@ -3,6 +3,7 @@
 #define CUZK_GROTH16_KEY_SECRET_H
 
 #include "groth16/key.h"
+#include "groth16/setup_scalars.h"
 #include "groth16/setup.h"
 
 /** A key in bellman's layout for circuit under secrets, as groth16_key_open_circuit would open it if it were written.  What asks for its
@@ -26,6 +27,9 @@ struct key_secret_times {
 };
 /** Of the last device that the key was brought to.  Thread  not while that is under way. */
 void groth16_key_secret_times(const struct groth16_key *key, struct key_secret_times *out);
+
+/** What the points are multiples by, or NULL: another key, or forgotten.  For oracles. */
+const struct setup_scalars *groth16_key_scalars(const struct groth16_key *key);
 
 /** Wipes what points are made from, 96 bytes a variable, once they are where they are needed: proofs go on there, and every further request
  * for points is CUZK_UNSUPPORTED.  Without effect on other keys.  Thread  while nobody asks for points. */

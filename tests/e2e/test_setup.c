@@ -8,6 +8,7 @@
 #include "groth16/prove_blinded.h"
 #include "groth16/setup_points.h"
 #include "support/oracle.h"
+#include "support/oracle_sums.h"
 #include "support/proving.h"
 #include "support/small_image.h"
 #if defined(CUZK_CUDA_EMULATED)
@@ -353,6 +354,27 @@ static void walks_agree(void **state)
 
 /* -- keys without a file ------------------------------------------------------------------------------------------------ */
 
+/* The sums from the scalars and the proof from the rows: two oracles, one proof. */
+static void oracles_agree(struct groth16_key *key, const struct trapdoor *secrets,
+                          const struct groth16_blinding *blinding, const struct groth16_proof *expected)
+{
+    struct g_jac sums[QUERY_COUNT];
+    struct groth16_proof proof;
+    struct oracle_sums s;
+    struct task t;
+
+    proving_task(&t, &cpu);
+    proving_must(&t, oracle_sums(&t, &s, groth16_key_scalars(key), secrets, &small.assignment, &small.map),
+                 "sums");
+    key->curve->g1.jac_from_aff(&sums[QUERY_A], &s.a);
+    key->curve->g1.jac_from_aff(&sums[QUERY_B1], &s.b1);
+    key->curve->g2.jac_from_aff(&sums[QUERY_B2], &s.b2);
+    key->curve->g1.jac_from_aff(&sums[QUERY_L], &s.lh);
+    memset(&sums[QUERY_H], 0, sizeof sums[QUERY_H]); /* infinity */
+    assemble(&proof, key, sums, blinding);
+    assert_true(oracle_equal(&proof, expected));
+}
+
 /* A key whose secret is gone proves where its points are, and nowhere else. */
 static void forget(struct groth16_key *key, const struct backend *backend, struct device *device,
                    const struct groth16_plan *plan, const struct groth16_blinding *blinding,
@@ -370,6 +392,7 @@ static void forget(struct groth16_key *key, const struct backend *backend, struc
     assert_true((times.host_ms > 0) == !backend->reads_host_memory);
     groth16_key_forget_secret(key);
     groth16_key_forget_secret(key);
+    assert_null(groth16_key_scalars(key));
     assert_true(key->heap_bytes < kept - 90 * key->variable_count);
     proving_task(&t, &cpu);
     assert_int_equal(groth16_key_points(&t, key, QUERY_A, 0, 1, point), CUZK_UNSUPPORTED);
@@ -408,6 +431,7 @@ static void prove_without_a_file(const struct backend *backend, struct device *d
     proving_must(&t, groth16_prove_plan(&plan, &t, key, backend, device), "plan");
     proving_must(&t, groth16_prove_blinded(&t, &proof, key, &plan, &small.witness, &blinding), "prover");
     assert_true(oracle_equal(&proof, &expected));
+    oracles_agree(key, &secrets, &blinding, &expected);
     forget(key, backend, device, &plan, &blinding, &expected);
     groth16_key_unref(key);
 }

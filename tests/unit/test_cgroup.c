@@ -33,6 +33,7 @@ static void no_files_no_limits(void **state)
     (void)state;
     assert_true(read_limits().memory_bytes == CGROUP_NO_LIMIT);
     assert_true(read_limits().cpu_thousandths == CGROUP_NO_LIMIT);
+    assert_true(cgroup_memory_peak(root.path) == 0);
 }
 
 static void version_2_takes_the_smallest_on_the_way_up(void **state)
@@ -46,6 +47,9 @@ static void version_2_takes_the_smallest_on_the_way_up(void **state)
     temp_folder_write(&root, "sys/fs/cgroup/system.slice/cuzk.service/worker/cpu.max", "max 100000\n");
     temp_folder_write(&root, "sys/fs/cgroup/system.slice/cpu.max", "250000 100000\n");
     assert_true(read_limits().memory_bytes == 4294967296u);
+    temp_folder_write(&root, "sys/fs/cgroup/system.slice/cuzk.service/worker/memory.peak", "1234\n");
+    temp_folder_write(&root, "sys/fs/cgroup/system.slice/memory.peak", "99999\n");
+    assert_true(cgroup_memory_peak(root.path) == 1234);
     assert_true(read_limits().cpu_thousandths == 2500);
 }
 
@@ -75,6 +79,8 @@ static void version_1_with_the_group_as_mount_root(void **state)
     temp_folder_write(&root, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "150000\n");
     temp_folder_write(&root, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
     assert_true(read_limits().memory_bytes == 3000003);
+    temp_folder_write(&root, "sys/fs/cgroup/memory/inner/memory.max_usage_in_bytes", "2000002\n");
+    assert_true(cgroup_memory_peak(root.path) == 2000002);
     assert_true(read_limits().cpu_thousandths == 1500);
 }
 
