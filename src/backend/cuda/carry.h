@@ -1,4 +1,4 @@
-/* 32-bit arithmetic with a carry flag: PTX instructions on the device, the same operations emulated on the host.
+/* 32-bit arithmetic with a carry flag: PTX instructions on the device, the same operations emulated on the host.  And a copy to shared memory.
  *
  * The device keeps the flag in its condition-code register, so calls that belong to one chain must follow each other without
  * other arithmetic between them; `volatile` keeps their order.  The host emulation lets CI run the device's own field code. */
@@ -73,5 +73,20 @@ CARRY_3(madc_hi_cc, "madc.hi.cc.u32", carry_keep((uint64_t)high_word(a, b) + c +
 CARRY_3(madc_hi, "madc.hi.u32", high_word(a, b) + c + carry_flag)
 #undef CARRY_2
 #undef CARRY_3
+
+#if defined(__CUDACC__) || defined(CUZK_CUDA_EMULATED)
+#include <cuda_pipeline_primitives.h>
+
+/* As __pipeline_memcpy_async of 16 bytes, but through the level 1 cache: for neighbouring vectors that one thread asks for one by one and
+ * that share sectors of 32 bytes. */
+static __device__ __forceinline__ void copy_async_cached(void *shared, const void *global)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(__cvta_generic_to_global(global)) : "memory");
+#else
+    __pipeline_memcpy_async(shared, global, 16);
+#endif
+}
+#endif
 
 #endif

@@ -455,11 +455,13 @@ extern "C" int MSM(accumulate_affine)(void *buckets, void *piece_sums, const voi
     const uint8_t *const pts = (const uint8_t *)points;
     const unsigned grid = MSM_AFFINE_INVERTERS + blocks_for(a->threads);
     int e;
+    if ((e = cudaFuncSetAttribute(k_affine<false>, cudaFuncAttributeMaxDynamicSharedMemorySize, AFFINE_SHARED_BYTES)) != 0) return e;
+    if ((e = cudaFuncSetAttribute(k_affine<false>, cudaFuncAttributePreferredSharedMemoryCarveout, AFFINE_CARVEOUT)) != 0) return e;
     for (uint32_t step = 0; step <= a->steps; step++)
         for (uint32_t set = 0; set < 2; set++) {
             const uint32_t invert = set == 0 ? step : step < a->steps ? step + 1 : 0;
             if (step == 0) LAUNCH((k_affine<true>), grid, THREADS, 0, stream)(b, pieces, pts, *s, *a, set, step, invert);
-            else LAUNCH((k_affine<false>), grid, THREADS, 0, stream)(b, pieces, pts, *s, *a, set, step, invert);
+            else LAUNCH((k_affine<false>), grid, THREADS, AFFINE_SHARED_BYTES, stream)(b, pieces, pts, *s, *a, set, step, invert);
             if ((e = cudaGetLastError()) != 0) return e;
         }
     LAUNCH(k_affine_late, grid, THREADS, 0, stream)(b, pieces, pts, *s, *a);
