@@ -636,7 +636,7 @@ static void too_little_memory_is_told(void **state)
     proving_must(&p.t, prove_batch_plan(&whole, &p.t, p.split, &most), "plan");
     unsigned last = 4;
     for (uint64_t memory = whole.total_bytes;;
-         memory -= whole.block_bytes / 50) { /* fewer and fewer, down to none */
+         memory -= whole.block_bytes / 400) { /* fewer and fewer, down to none */
         const struct batch_limits l = { .partitions = 4, .lanes = 1, .memory_bytes = memory };
         proving_task(&p.t, &m.proving);
         const cuzk_status status = prove_batch_plan(&plan, &p.t, p.split, &l);
