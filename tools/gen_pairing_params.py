@@ -138,9 +138,10 @@ def render(name):
     what = "6x + 2" if kind == "bn" else "x"
     out.append(f"#define {up}_X_ABS 0x{abs(x):016x}ull")
     out.append(f"#define {up}_X_IS_NEGATIVE {int(x < 0)}")
-    out.append(f"/* |{what}| in signed binary after the leading 1, {sum(map(abs, digits)) - 1} digits not zero */")
+    out.append(f"/* |{what}| in signed binary after the leading 1; LOOP_WEIGHT of its digits are not 0 */")
     out.append(f"#define {up}_LOOP_IS_NEGATIVE {int((6 * x + 2 if kind == 'bn' else x) < 0)}")
     out.append(f"#define {up}_LOOP_LENGTH {len(digits) - 1}")
+    out.append(f"#define {up}_LOOP_WEIGHT {sum(map(abs, digits)) - 1}")
     rows = [", ".join(map(str, digits[1:][i:i + 32])) for i in range(0, len(digits) - 1, 32)]
     out.append(f"#define {up}_LOOP \\\n    {{ " + ", \\\n      ".join(rows) + " }")
     three_b = Fp2(p, 3 * b, 0) * (xi.inv() if twist == "D" else xi)

@@ -20,6 +20,22 @@ bool pairing_product_is_one(const struct curve *c, const struct g_aff *g1, const
     return ops_of(c)->is_one(&product);
 }
 
+void pairing_prepare(const struct curve *c, struct pairing_lines *out, const struct g_aff *g2)
+{
+    ops_of(c)->prepare(out, g2);
+}
+
+void pairing_miller(const struct curve *c, struct gt *out, const struct g_aff *g1, const struct g_aff *g2,
+                    const struct pairing_lines *const *lines, size_t count)
+{
+    ops_of(c)->miller(out, g1, g2, lines, count);
+}
+
+void pairing_finish(const struct curve *c, struct gt *out, const struct gt *miller)
+{
+    ops_of(c)->finish(out, miller);
+}
+
 void gt_mul(const struct curve *c, struct gt *r, const struct gt *a, const struct gt *b)
 {
     ops_of(c)->gt_mul(r, a, b);

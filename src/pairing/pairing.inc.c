@@ -175,52 +175,129 @@ static void pr_line_mul(f12_t *f, const struct pr_line *l, const struct pr_g1 *p
 /* Pairs that share one squaring a step; more are done in several rounds.  13 KiB of stack. */
 #define PR_ROUND 16
 
-/* f = product of the Miller functions of count <= PR_ROUND pairs, none of them infinity. */
-static void pr_miller(f12_t *f, const struct pr_g1 *p, const struct pr_g2 *q, size_t count)
+#define PR_LINES \
+    (PR_CONST(_LOOP_LENGTH) + PR_CONST(_LOOP_WEIGHT) + (PR_BN ? 2 : 0)) /* of one point of the twist */
+STATIC_ASSERT(PR_LINES * sizeof(struct pr_line) <= sizeof((struct pairing_lines *)0)->w,
+              "room for all lines");
+
+/* A pair on its way through the loop: its lines are computed, or those of a fixed q are read one after the other. */
+struct pr_pair {
+    struct pr_g1 p;
+    struct pr_g2 q, q_neg;
+    struct pr_hom t;
+    const uint8_t *lines; /* NULL: computed from q */
+};
+
+static void pr_pair_start(struct pr_pair *a)
 {
-    struct pr_hom t[PR_ROUND];
-    struct pr_g2 q_neg[PR_ROUND];
+    a->t.x = a->q.x;
+    a->t.y = a->q.y;
+    f2_set_one(&a->t.z);
+    a->q_neg.x = a->q.x;
+    f2_neg(&a->q_neg.y, &a->q.y);
+}
+
+static bool pr_line_read(struct pr_pair *a, struct pr_line *l)
+{
+    if (a->lines == NULL) return false;
+    memcpy(l, a->lines, sizeof *l);
+    a->lines += sizeof *l;
+    return true;
+}
+
+static void pr_tangent(struct pr_pair *a, struct pr_line *l)
+{
+    if (!pr_line_read(a, l)) pr_double_step(&a->t, l);
+}
+
+/* digit: of the loop, not 0 */
+static void pr_chord(struct pr_pair *a, struct pr_line *l, int digit)
+{
+    if (!pr_line_read(a, l)) pr_add_step(&a->t, l, digit > 0 ? &a->q : &a->q_neg);
+}
+
+#if PR_BN
+/* + pi(q) */
+static void pr_chord_frob1(struct pr_pair *a, struct pr_line *l)
+{
+    struct pr_g2 pi;
+    if (pr_line_read(a, l)) return;
+    f2_conj(&pi.x, &a->q.x);
+    f2_conj(&pi.y, &a->q.y);
+    f2_mul(&pi.x, &pi.x, &pr_frob1[1]);
+    f2_mul(&pi.y, &pi.y, &pr_frob1[2]);
+    pr_add_step(&a->t, l, &pi);
+}
+
+/* - pi^2(q) */
+static void pr_chord_frob2(struct pr_pair *a, struct pr_line *l)
+{
+    struct pr_g2 pi;
+    if (pr_line_read(a, l)) return;
+    f2_mul_f1(&pi.x, &a->q.x, &pr_frob2[1]);
+    f2_mul_f1(&pi.y, &a->q.y, &pr_frob2[2]);
+    f2_neg(&pi.y, &pi.y);
+    pr_add_step(&a->t, l, &pi);
+}
+#endif
+
+/* f = product of the Miller functions of count pairs, none of them infinity, all at their start. */
+static void pr_miller(f12_t *f, struct pr_pair *pair, size_t count)
+{
     struct pr_line l;
 
-    for (size_t i = 0; i < count; i++) {
-        t[i].x = q[i].x;
-        t[i].y = q[i].y;
-        f2_set_one(&t[i].z);
-        q_neg[i].x = q[i].x;
-        f2_neg(&q_neg[i].y, &q[i].y);
-    }
     f12_set_one(f);
     for (size_t step = 0; step < PR_CONST(_LOOP_LENGTH); step++) {
         if (step > 0) f12_sqr(f, f);
         for (size_t i = 0; i < count; i++) {
-            pr_double_step(&t[i], &l);
-            pr_line_mul(f, &l, &p[i]);
-            if (pr_loop[step] != 0) {
-                pr_add_step(&t[i], &l, pr_loop[step] > 0 ? &q[i] : &q_neg[i]);
-                pr_line_mul(f, &l, &p[i]);
-            }
+            pr_tangent(&pair[i], &l);
+            pr_line_mul(f, &l, &pair[i].p);
+            if (pr_loop[step] == 0) continue;
+            pr_chord(&pair[i], &l, pr_loop[step]);
+            pr_line_mul(f, &l, &pair[i].p);
         }
     }
 #if PR_CONST(_LOOP_IS_NEGATIVE)
     /* f_{-n} = 1 / f_n up to a vertical line; 1 / f and conj(f) agree after the easy part */
     f12_conj(f, f);
-    for (size_t i = 0; i < count; i++) f2_neg(&t[i].y, &t[i].y);
+    for (size_t i = 0; i < count; i++) f2_neg(&pair[i].t.y, &pair[i].t.y);
 #endif
 #if PR_BN
     for (size_t i = 0; i < count; i++) {
-        struct pr_g2 pi;
-        f2_conj(&pi.x, &q[i].x);
-        f2_conj(&pi.y, &q[i].y);
-        f2_mul(&pi.x, &pi.x, &pr_frob1[1]);
-        f2_mul(&pi.y, &pi.y, &pr_frob1[2]);
-        pr_add_step(&t[i], &l, &pi); /* + pi(q) */
-        pr_line_mul(f, &l, &p[i]);
-        f2_mul_f1(&pi.x, &q[i].x, &pr_frob2[1]);
-        f2_mul_f1(&pi.y, &q[i].y, &pr_frob2[2]);
-        f2_neg(&pi.y, &pi.y);
-        pr_add_step(&t[i], &l, &pi); /* - pi^2(q) */
-        pr_line_mul(f, &l, &p[i]);
+        pr_chord_frob1(&pair[i], &l);
+        pr_line_mul(f, &l, &pair[i].p);
+        pr_chord_frob2(&pair[i], &l);
+        pr_line_mul(f, &l, &pair[i].p);
     }
+#endif
+}
+
+static uint8_t *pr_line_write(uint8_t *at, const struct pr_line *l)
+{
+    memcpy(at, l, sizeof *l);
+    return at + sizeof *l;
+}
+
+/* The lines of a pair at its start, in the order in which pr_miller asks for them. */
+static void pr_lines_write(uint8_t *at, struct pr_pair *a)
+{
+    struct pr_line l;
+
+    for (size_t step = 0; step < PR_CONST(_LOOP_LENGTH); step++) {
+        pr_tangent(a, &l);
+        at = pr_line_write(at, &l);
+        if (pr_loop[step] == 0) continue;
+        pr_chord(a, &l, pr_loop[step]);
+        at = pr_line_write(at, &l);
+    }
+#if PR_CONST(_LOOP_IS_NEGATIVE)
+    f2_neg(&a->t.y, &a->t.y);
+#endif
+#if PR_BN
+    pr_chord_frob1(a, &l);
+    at = pr_line_write(at, &l);
+    pr_chord_frob2(a, &l);
+    pr_line_write(at, &l);
 #endif
 }
 
@@ -277,12 +354,39 @@ static void f12_cyclotomic_sqr(f12_t *r, const f12_t *a)
 /* r = a^x, x the curve's parameter, sign included; a as for f12_cyclotomic_sqr. */
 static void f12_pow_x(f12_t *r, const f12_t *a)
 {
-    const uint64_t x = PR_CONST(_X_ABS);
-    f12_t acc = *a;
+    uint64_t x = PR_CONST(_X_ABS);
+    f12_t acc;
+#if PR_BN
+    /* x is dense, and 1 / a is conj(a): signed windows of width 4 over a, a^3, a^5, a^7 */
+    signed char digit[64];
+    int length = 0;
+    f12_t odd[4], t;
+
+    for (; x != 0; x >>= 1) {
+        int d = x & 1 ? (int)(x & 15) : 0;
+        if (d > 8) d -= 16;
+        x -= (uint64_t)(int64_t)d;
+        digit[length++] = (signed char)d;
+    }
+    odd[0] = *a;
+    f12_cyclotomic_sqr(&t, a);
+    for (int i = 1; i < 4; i++) f12_mul(&odd[i], &odd[i - 1], &t);
+    acc = odd[digit[length - 1] / 2]; /* the leading one is positive */
+    for (int i = length - 2; i >= 0; i--) {
+        f12_cyclotomic_sqr(&acc, &acc);
+        if (digit[i] > 0) f12_mul(&acc, &acc, &odd[digit[i] / 2]);
+        if (digit[i] < 0) {
+            f12_conj(&t, &odd[-digit[i] / 2]);
+            f12_mul(&acc, &acc, &t);
+        }
+    }
+#else
+    acc = *a;
     for (int i = 62 - __builtin_clzll(x); i >= 0; i--) {
         f12_cyclotomic_sqr(&acc, &acc);
         if (x >> i & 1) f12_mul(&acc, &acc, a);
     }
+#endif
 #if PR_CONST(_X_IS_NEGATIVE)
     f12_conj(&acc, &acc);
 #endif
@@ -363,31 +467,72 @@ static void pr_gt_store(struct gt *r, const f12_t *a)
     memcpy(r->w, a, sizeof *a);
 }
 
-static void pr_product(struct gt *out, const struct g_aff *g1, const struct g_aff *g2, size_t count)
+/* out = product of the Miller functions; lines NULL: none is given */
+static void pr_miller_product(f12_t *out, const struct g_aff *g1, const struct g_aff *g2,
+                              const struct pairing_lines *const *lines, size_t count)
 {
-    struct pr_g1 p[PR_ROUND];
-    struct pr_g2 q[PR_ROUND];
-    f12_t f, part;
+    struct pr_pair pair[PR_ROUND];
+    f12_t part;
     size_t used = 0;
-    bool any = false;
 
-    f12_set_one(&f);
+    f12_set_one(out);
     for (size_t i = 0; i <= count; i++) {
         if (used == PR_ROUND || (i == count && used > 0)) {
-            pr_miller(&part, p, q, used);
-            f12_mul(&f, &f, &part);
+            pr_miller(&part, pair, used);
+            f12_mul(out, out, &part);
             used = 0;
-            any = true;
         }
         if (i == count) break;
-        memcpy(&p[used], g1[i].w, sizeof p[0]);
-        memcpy(&q[used], g2[i].w, sizeof q[0]);
-        const bool inf1 = f1_is_zero(&p[used].x) && f1_is_zero(&p[used].y);
-        const bool inf2 = f2_is_zero(&q[used].x) && f2_is_zero(&q[used].y);
-        if (!inf1 && !inf2) used++;
+        struct pr_pair *const a = &pair[used];
+        const struct pairing_lines *const given = lines != NULL ? lines[i] : NULL;
+        memcpy(&a->p, g1[i].w, sizeof a->p);
+        memcpy(&a->q, g2[i].w, sizeof a->q);
+        const bool inf1 = f1_is_zero(&a->p.x) && f1_is_zero(&a->p.y);
+        const bool inf2 = f2_is_zero(&a->q.x) && f2_is_zero(&a->q.y);
+        if (inf1 || inf2) continue;
+        a->lines = given != NULL ? (const uint8_t *)given->w : NULL;
+        pr_pair_start(a);
+        used++;
     }
-    if (any) pr_final_exp(&f);
+}
+
+static void pr_product(struct gt *out, const struct g_aff *g1, const struct g_aff *g2, size_t count)
+{
+    f12_t f;
+
+    pr_miller_product(&f, g1, g2, NULL, count);
+    pr_final_exp(&f);
     pr_gt_store(out, &f);
+}
+
+static void pr_miller_of(struct gt *out, const struct g_aff *g1, const struct g_aff *g2,
+                         const struct pairing_lines *const *lines, size_t count)
+{
+    f12_t f;
+
+    pr_miller_product(&f, g1, g2, lines, count);
+    pr_gt_store(out, &f);
+}
+
+static void pr_finish(struct gt *out, const struct gt *miller)
+{
+    f12_t f;
+
+    pr_gt_load(&f, miller);
+    pr_final_exp(&f);
+    pr_gt_store(out, &f);
+}
+
+static void pr_prepare(struct pairing_lines *out, const struct g_aff *g2)
+{
+    struct pr_pair a;
+
+    memset(out, 0, sizeof *out);
+    memcpy(&a.q, g2->w, sizeof a.q);
+    if (f2_is_zero(&a.q.x) && f2_is_zero(&a.q.y)) return; /* nobody asks for its lines */
+    a.lines = NULL;
+    pr_pair_start(&a);
+    pr_lines_write((uint8_t *)out->w, &a);
 }
 
 static bool pr_is_one(const struct gt *a)
@@ -441,6 +586,9 @@ static void pr_gt_to_plain(struct fp_int coefficients[12], const struct gt *a)
 
 const struct pairing_ops PR_OPS = {
     .product = pr_product,
+    .prepare = pr_prepare,
+    .miller = pr_miller_of,
+    .finish = pr_finish,
     .is_one = pr_is_one,
     .gt_mul = pr_gt_mul,
     .gt_pow = pr_gt_pow,

@@ -4,9 +4,10 @@
 
 #define BLS12_381_PAIRING_X_ABS 0xd201000000010000ull
 #define BLS12_381_PAIRING_X_IS_NEGATIVE 1
-/* |x| in signed binary after the leading 1, 5 digits not zero */
+/* |x| in signed binary after the leading 1; LOOP_WEIGHT of its digits are not 0 */
 #define BLS12_381_PAIRING_LOOP_IS_NEGATIVE 1
 #define BLS12_381_PAIRING_LOOP_LENGTH 64
+#define BLS12_381_PAIRING_LOOP_WEIGHT 5
 #define BLS12_381_PAIRING_LOOP \
     { 0, -1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

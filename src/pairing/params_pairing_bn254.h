@@ -4,9 +4,10 @@
 
 #define BN254_PAIRING_X_ABS 0x44e992b44a6909f1ull
 #define BN254_PAIRING_X_IS_NEGATIVE 0
-/* |6x + 2| in signed binary after the leading 1, 21 digits not zero */
+/* |6x + 2| in signed binary after the leading 1; LOOP_WEIGHT of its digits are not 0 */
 #define BN254_PAIRING_LOOP_IS_NEGATIVE 0
 #define BN254_PAIRING_LOOP_LENGTH 65
+#define BN254_PAIRING_LOOP_WEIGHT 21
 #define BN254_PAIRING_LOOP \
     { 0, -1, 0, 1, 0, 0, 0, -1, 0, -1, 0, 0, 0, -1, 0, 1, 0, -1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1, \
       0, 0, -1, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, -1, 0, -1, 0, 0, 1, 0, 0, 0, -1, 0, 0, -1, 0, 1, 0, 1, 0, 0, \

@@ -4,9 +4,10 @@
 
 #define TOY_PAIRING_X_ABS 0x0000000000000001ull
 #define TOY_PAIRING_X_IS_NEGATIVE 1
-/* |6x + 2| in signed binary after the leading 1, 0 digits not zero */
+/* |6x + 2| in signed binary after the leading 1; LOOP_WEIGHT of its digits are not 0 */
 #define TOY_PAIRING_LOOP_IS_NEGATIVE 1
 #define TOY_PAIRING_LOOP_LENGTH 2
+#define TOY_PAIRING_LOOP_WEIGHT 0
 #define TOY_PAIRING_LOOP \
     { 0, 0 }
 /* 3 b', b' = b / xi of the twist; this and all below in Montgomery form */

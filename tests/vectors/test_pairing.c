@@ -96,6 +96,50 @@ static void products_are_products_of_pairings(void **state)
     }
 }
 
+/* Miller loops apart and together, with lines and without, multiplied in any grouping: one product of pairings. */
+static void parts_are_products(void **state)
+{
+    enum { MOST = 19 };
+    static struct pairing_lines prepared[MOST];
+    (void)state;
+    for (size_t n = 0; n < ARRAY_COUNT(curves); n++) {
+        const struct curve *c = curves[n];
+        const struct pairing_lines *lines[MOST];
+        struct g_aff p[MOST], q[MOST];
+        struct gt expected, whole, apart, e;
+
+        for (size_t i = 0; i < MOST; i++) {
+            struct fr_int k;
+            random_scalar(c, &k);
+            multiple(&c->g1, &p[i], &c->g1.generator, &k);
+            random_scalar(c, &k);
+            multiple(&c->g2, &q[i], &c->g2.generator, &k);
+            if (i == 5) memset(&p[i], 0, sizeof p[i]);
+            if (i == 8) memset(&q[i], 0, sizeof q[i]);
+            pairing_prepare(c, &prepared[i], &q[i]);
+            lines[i] = i % 3 != 0 || i == 18 ? &prepared[i] : NULL;
+        }
+        for (size_t count = 0; count <= MOST; count += count < 3 ? 1 : 8) {
+            pairing_product(c, &expected, p, q, count);
+            pairing_miller(c, &whole, p, q, lines, count);
+            pairing_finish(c, &whole, &whole);
+            assert_true(gt_eq(c, &whole, &expected));
+            pairing_miller(c, &apart, p, q, NULL, 0);
+            for (size_t i = 0; i < count; i++) {
+                pairing_miller(c, &e, &p[i], &q[i], &lines[i], 1);
+                gt_mul(c, &apart, &apart, &e);
+            }
+            pairing_finish(c, &apart, &apart);
+            assert_true(gt_eq(c, &apart, &expected));
+        }
+        pairing_miller(c, &whole, &p[1], &q[2], &lines[1],
+                       1); /* where there are lines, they are what counts */
+        pairing_finish(c, &whole, &whole);
+        pairing_product(c, &expected, &p[1], &q[1], 1);
+        assert_true(gt_eq(c, &whole, &expected));
+    }
+}
+
 /* ---- vectors ---- */
 
 static size_t hex_bytes(uint8_t *out, size_t most, const char *hex)
@@ -292,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairing_is_bilinear),
         cmocka_unit_test(products_are_products_of_pairings),
+        cmocka_unit_test(parts_are_products),
         cmocka_unit_test(alphabeta_of_embedded_keys),
         cmocka_unit_test(eip197_vectors),
         cmocka_unit_test(eip2537_vectors),
