@@ -4,7 +4,7 @@
  *   2 constraints  a = A w, b = B w                                              backend.eval, or the circuit itself
  *   3 quotient     a, b -> the scalars of the H query                            h_poly.c, backend.quotient
  *   4 sums         A, B1, B2, L over the witness, H over the quotient            msm_set.c, backend.msm
- *   5 assembly     fresh r, s; the three points                                  assemble.c
+ *   5 assembly     fresh r, s; the three points                                  assemble.c; what can be, before: prove_ahead.c
  *
  * docs/maths.md has the formulas.  Nothing here depends on the curve, nor on where the work is done: prove_plan.c decides what it takes
  * and places what it reads; prove_lanes.c says when, where other proofs share the device. */
@@ -80,7 +80,7 @@ static cuzk_status evaluate(struct task *t, const struct groth16_key *key, const
 static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct groth16_key *key,
                              const struct groth16_plan *p, enum groth16_query q, uint64_t first,
                              uint64_t count, struct stream *stream, const struct prove_operands *ops,
-                             struct prove_workspace *ws)
+                             struct prove_workspace *ws, struct prove_ahead *ahead)
 {
     const struct msm_row *row = &p->rows[q];
     const size_t point_bytes = key->curve->group[row->group]->aff_bytes;
@@ -108,12 +108,14 @@ static cuzk_status sum_piece(struct task *t, struct g_jac *out, const struct gro
                          scalars, scalars_offset, list, &ws->sums);
     TRY(p->backend->msm(stream, t, last ? &p->last[q] : &p->msm[q], out, &points, 0, scalars, scalars_offset,
                         list, &ws->sums));
+    prove_ahead_step(ahead, t);
     return p->backend->stream_sync(stream, t);
 }
 
 static cuzk_status sum_row(struct task *t, struct g_jac *out, const struct groth16_key *key,
                            const struct groth16_plan *p, enum groth16_query q, struct stream *stream,
-                           const struct prove_operands *ops, struct prove_workspace *ws)
+                           const struct prove_operands *ops, struct prove_workspace *ws,
+                           struct prove_ahead *ahead)
 {
     const struct msm_row *row = &p->rows[q];
     const struct group *g = key->curve->group[row->group];
@@ -123,7 +125,7 @@ static cuzk_status sum_row(struct task *t, struct g_jac *out, const struct groth
     g->jac_set_inf(out);
     for (uint64_t first = 0; first < row->count; first += p->piece[q]) {
         const uint64_t left = row->count - first, count = left < p->piece[q] ? left : p->piece[q];
-        TRY_GOTO(out, sum_piece(t, &part, key, p, q, first, count, stream, ops, ws));
+        TRY_GOTO(out, sum_piece(t, &part, key, p, q, first, count, stream, ops, ws, ahead));
         g->jac_add(out, out, &part);
     }
 out:
@@ -140,9 +142,15 @@ static double lap(uint64_t *since_ns)
     return ms;
 }
 
-cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,
-                               const struct groth16_plan *plan, const struct witness *w,
-                               struct groth16_timings *timings)
+/* The witness has arrived: what it went through is wiped while the device works, not after the last sum. */
+static cuzk_status end_copies(struct task *t, const struct prove_lane *lane)
+{
+    return lane->copies != lane->compute ? lane->backend->stream_sync(lane->copies, t) : CUZK_OK;
+}
+
+static cuzk_status prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,
+                              const struct groth16_plan *plan, const struct witness *w,
+                              struct groth16_timings *timings, struct prove_ahead *ahead)
 {
     const struct backend *be = plan->backend;
     struct prove_operands ops;
@@ -165,13 +173,16 @@ cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], c
     timings->eval_ms = lap(&clock);
 
     TRY_GOTO(out, h_poly(t, &plan->quotient, key, be, lane.compute, &ws.a, &ws.a, &ws.b, &ws.values));
+    TRY_GOTO(out, end_copies(t, &lane));
+    prove_ahead_step(ahead, t);
     TRY_GOTO(out, be->stream_sync(lane.compute, t));
     timings->quotient_ms = lap(&clock);
 
     for (int q = 0; q < QUERY_COUNT; q++) {
         TRY_GOTO(out, task_poll(t));
         task_progress(t, "sums", (uint64_t)q, QUERY_COUNT);
-        TRY_GOTO(out, sum_row(t, &sums[q], key, plan, q, lane.compute, &ops, &ws));
+        TRY_GOTO(out, sum_row(t, &sums[q], key, plan, q, lane.compute, &ops, &ws, ahead));
+        prove_ahead_sum(ahead, q);
         timings->msm_ms[q] = lap(&clock);
     }
     task_progress(t, "sums", QUERY_COUNT, QUERY_COUNT);
@@ -179,6 +190,13 @@ out:
     status = prove_lane_leave(&lane, t, status);
     timings->release_ms = lane.release_ms;
     return status;
+}
+
+cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,
+                               const struct groth16_plan *plan, const struct witness *w,
+                               struct groth16_timings *timings)
+{
+    return prove_sums(t, sums, key, plan, w, timings, NULL);
 }
 
 const char *groth16_timing_line(char out[TIMING_LINE_BYTES], const struct groth16_timings *m,
@@ -196,21 +214,33 @@ const char *groth16_timing_line(char out[TIMING_LINE_BYTES], const struct groth1
     return out;
 }
 
+cuzk_status groth16_prove_ahead(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                                const struct groth16_plan *plan, const struct witness *w,
+                                struct groth16_timings *timings, struct groth16_ahead *verification)
+{
+    struct g_jac sums[QUERY_COUNT];
+    struct groth16_blinding blinding;
+    struct groth16_proof proof;
+    struct prove_ahead ahead;
+    cuzk_status status;
+
+    TRY_GOTO(out, assemble_draw(t, &blinding, key->curve));
+    prove_ahead_start(&ahead, &proof, key, &blinding, verification, sums);
+    TRY_GOTO(out, prove_sums(t, sums, key, plan, w, timings, &ahead));
+    uint64_t clock = clock_now_ns();
+    prove_ahead_end(&ahead, t);
+    *out = proof;
+    timings->assemble_ms = lap(&clock);
+out:
+    prove_ahead_wipe(&ahead);
+    wipe(&blinding, sizeof blinding);
+    wipe(sums, sizeof sums);
+    return status;
+}
+
 cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
                           const struct groth16_plan *plan, const struct witness *w,
                           struct groth16_timings *timings)
 {
-    struct g_jac sums[QUERY_COUNT];
-    struct groth16_blinding blinding;
-    cuzk_status status;
-
-    TRY_GOTO(out, groth16_prove_sums(t, sums, key, plan, w, timings));
-    uint64_t clock = clock_now_ns();
-    TRY_GOTO(out, assemble_draw(t, &blinding, key->curve));
-    assemble(out, key, sums, &blinding);
-    timings->assemble_ms = lap(&clock);
-out:
-    wipe(&blinding, sizeof blinding);
-    wipe(sums, sizeof sums);
-    return status;
+    return groth16_prove_ahead(t, out, key, plan, w, timings, NULL);
 }

@@ -6,6 +6,7 @@
 #include "groth16/key_device.h"
 #include "groth16/msm_set.h"
 
+struct groth16_ahead;
 struct lanes;
 
 /* What one proof on a key takes on a device; groth16_prove executes it as it stands.  One block holds, in this order,
@@ -31,8 +32,9 @@ struct groth16_plan {
     size_t values_workspace_bytes, sums_workspace_bytes;
     size_t witness_bytes; /* of the witness in the block */
     size_t block_bytes;   /* all of it */
-    const struct buffer *block; /* of at least block_bytes, to work in; its owner wipes it.  NULL: the proof takes one */
-    uint64_t key_bytes;   /* of device memory, taken by the key's first proof there for all others */
+    const struct buffer
+        *block; /* of at least block_bytes, to work in; its owner wipes it.  NULL: the proof takes one */
+    uint64_t key_bytes; /* of device memory, taken by the key's first proof there for all others */
 };
 
 /** Errors  CUZK_INVALID_ARGUMENT: a key that cannot prove (bellman parameters without a circuit); CUZK_UNSUPPORTED: a circuit that is a
@@ -49,8 +51,9 @@ cuzk_status groth16_prove_plan_on(struct groth16_plan *out, struct task *t, cons
 struct groth16_timings {
     double witness_ms; /* checked and staged, what it waited for others included */
     double eval_ms, quotient_ms, msm_ms[QUERY_COUNT], assemble_ms, verify_ms;
-    double wait_ms;   /* of witness_ms: for memory, and for its turn to compute */
-    bool staged_late; /* in its turn, not before it: there was no room */
+    /* What the host does of the assembly and the verification while it waits for a sum is in that sum's time. */
+    double wait_ms;    /* of witness_ms: for memory, and for its turn to compute */
+    bool staged_late;  /* in its turn, not before it: there was no room */
     double alloc_ms;   /* of witness_ms: until it had its memory */
     double release_ms; /* after the last sum: memory wiped and given back */
     unsigned lane;     /* the stream that computed it */
@@ -71,6 +74,14 @@ const char *groth16_timing_line(char out[TIMING_LINE_BYTES], const struct groth1
 cuzk_status groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
                           const struct groth16_plan *plan, const struct witness *w,
                           struct groth16_timings *timings) MUST_CHECK;
+
+/** The same; the parts of its verification that can be done before the last sum are done while the device works: groth16_verify_rest gives
+ * the verdict.
+ * In-out  verification  for a verifier of key->vk and the witness's public inputs, just begun */
+cuzk_status groth16_prove_ahead(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
+                                const struct groth16_plan *plan, const struct witness *w,
+                                struct groth16_timings *timings,
+                                struct groth16_ahead *verification) MUST_CHECK;
 
 /** Steps 1 to 4: the five sums, before blinding. */
 cuzk_status groth16_prove_sums(struct task *t, struct g_jac sums[QUERY_COUNT], const struct groth16_key *key,

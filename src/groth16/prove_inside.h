@@ -24,6 +24,28 @@ cuzk_status prove_stage(struct prove_operands *ops, struct prove_workspace *ws, 
                         struct prove_lane *lane, const struct groth16_key *key, const struct groth16_plan *p,
                         const struct witness *w) MUST_CHECK;
 
+/* -- prove_ahead.c: what the host does of a proof and its verification while the device works -- */
+
+struct prove_ahead {
+    struct assembly assembly;
+    struct groth16_proof *proof;
+    struct groth16_ahead *verification; /* NULL: it is verified elsewhere */
+    const struct g_jac *sums;
+    unsigned sums_there; /* bit q: sums[q] is */
+    unsigned steps_done;
+};
+
+void prove_ahead_start(struct prove_ahead *out, struct groth16_proof *proof, const struct groth16_key *key,
+                       const struct groth16_blinding *blinding, struct groth16_ahead *verification,
+                       const struct g_jac sums[QUERY_COUNT]);
+/** For a wait for the device: does steps whose operands are there, on the task's pool all of them, with few threads some: a millisecond.
+ * ahead may be NULL. */
+void prove_ahead_step(struct prove_ahead *ahead, struct task *t);
+void prove_ahead_sum(struct prove_ahead *ahead, enum groth16_query q); /* sums[q] is there; NULL is legal */
+/** All steps that are left: the proof is whole, and of its verification the last point's part is left.  All sums are there. */
+void prove_ahead_end(struct prove_ahead *ahead, struct task *t);
+void prove_ahead_wipe(struct prove_ahead *ahead);
+
 /* -- prove_image.c: circuits that are images, evaluated on the device -- */
 
 bool prove_image_possible(const struct groth16_key *key, const struct backend *backend);

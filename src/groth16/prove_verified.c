@@ -66,6 +66,7 @@ cuzk_status groth16_prove_verified(struct task *t, struct groth16_proof *out, co
                                    const struct witness *w, struct groth16_timings *timings)
 {
     struct fr_int *inputs = calloc(key->public_count + 1, sizeof *inputs);
+    struct groth16_ahead ahead;
     struct task quiet; /* the verifier's own words would hide the reason */
     cuzk_status status;
 
@@ -74,12 +75,12 @@ cuzk_status groth16_prove_verified(struct task *t, struct groth16_proof *out, co
                       (unsigned long long)key->public_count);
         goto out;
     }
-    TRY_GOTO(out, groth16_prove(t, out, key, plan, w, timings));
+    if (w->curve == key->curve && w->count == key->variable_count) public_inputs(inputs, key, w);
+    groth16_ahead_init(&ahead, verifier, inputs, key->public_count);
+    TRY_GOTO(out, groth16_prove_ahead(t, out, key, plan, w, timings, &ahead));
     const uint64_t start_ns = clock_now_ns();
-    public_inputs(inputs, key, w);
     task_init(&quiet);
-    const cuzk_status verdict =
-        groth16_verify(&quiet, verifier, out, inputs, key->public_count, GROTH16_POINTS_UNCHECKED);
+    const cuzk_status verdict = groth16_verify_rest(&quiet, &ahead, out);
     if (verdict == CUZK_PROOF_INVALID) {
         status = explain(t, key, w);
     } else if (verdict != CUZK_OK) {

@@ -116,7 +116,27 @@ void groth16_verifier_init(struct groth16_verifier *v, const struct groth16_vk *
     v->vk = vk;
     negate(&vk->curve->g2, &v->gamma2_neg, &vk->gamma2);
     negate(&vk->curve->g2, &v->delta2_neg, &vk->delta2);
+    pairing_prepare(vk->curve, &v->gamma_lines, &v->gamma2_neg);
+    pairing_prepare(vk->curve, &v->delta_lines, &v->delta2_neg);
     pairing_product(vk->curve, &v->alpha_beta, &vk->alpha1, &vk->beta2, 1);
+}
+
+/* acc = ic[0] + sum input[i] ic[i + 1] */
+static void sum_inputs(const struct groth16_verifier *v, struct g_aff *acc, const struct fr_int *inputs,
+                       size_t input_count)
+{
+    const struct group *g = &v->vk->curve->g1;
+    const struct g_aff *ic = v->vk->ic;
+    struct g_jac sum;
+
+    if (input_count == 1) { /* fewer additions than buckets take */
+        g->jac_from_aff(&sum, &ic[1]);
+        g->jac_mul(&sum, &sum, &inputs[0]);
+    } else {
+        sum_of_multiples(g, &sum, ic + 1, sizeof *ic, inputs, input_count, SCALAR_BITS);
+    }
+    g->jac_add_aff(&sum, &sum, &ic[0]);
+    g->jac_to_aff(acc, &sum);
 }
 
 /* e(A, B) e(acc, -gamma) e(C, -delta) = e(alpha, beta) */
@@ -124,17 +144,21 @@ static bool equation_holds(const struct groth16_verifier *v, const struct groth1
                            const struct fr_int *inputs, size_t input_count)
 {
     const struct curve *c = v->vk->curve;
-    const struct g_aff *ic = v->vk->ic;
     const struct g_aff g2[3] = { proof->b, v->gamma2_neg, v->delta2_neg };
+    const struct pairing_lines *const lines[3] = { NULL, &v->gamma_lines, &v->delta_lines };
     struct g_aff g1[3] = { proof->a, proof->a, proof->c };
-    struct g_jac acc;
     struct gt product;
 
-    sum_of_multiples(&c->g1, &acc, ic + 1, sizeof *ic, inputs, input_count, SCALAR_BITS);
-    c->g1.jac_add_aff(&acc, &acc, &ic[0]);
-    c->g1.jac_to_aff(&g1[1], &acc);
-    pairing_product(c, &product, g1, g2, 3);
+    sum_inputs(v, &g1[1], inputs, input_count);
+    pairing_miller(c, &product, g1, g2, lines, 3);
+    pairing_finish(c, &product, &product);
     return gt_eq(c, &product, &v->alpha_beta);
+}
+
+static cuzk_status equation_fails(struct task *t)
+{
+    return FAIL(t, CUZK_PROOF_INVALID,
+                "the proof does not satisfy the verification equation for these public inputs");
 }
 
 cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v,
@@ -143,9 +167,81 @@ cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v,
 {
     TRY(check_input_count(t, v, input_count));
     TRY(check_proof(t, v, proof, inputs, input_count, trust));
-    if (equation_holds(v, proof, inputs, input_count)) return CUZK_OK;
-    return FAIL(t, CUZK_PROOF_INVALID,
-                "the proof does not satisfy the verification equation for these public inputs");
+    return equation_holds(v, proof, inputs, input_count) ? CUZK_OK : equation_fails(t);
+}
+
+/* ---- one proof, in parts ---- */
+
+void groth16_ahead_init(struct groth16_ahead *out, const struct groth16_verifier *v,
+                        const struct fr_int *inputs, size_t input_count)
+{
+    memset(out, 0, sizeof *out);
+    out->v = v;
+    out->inputs = inputs;
+    out->input_count = input_count;
+}
+
+void groth16_ahead_inputs(struct groth16_ahead *ahead)
+{
+    const struct groth16_verifier *v = ahead->v;
+    const struct curve *c = v->vk->curve;
+    const struct pairing_lines *const lines = &v->gamma_lines;
+    struct g_aff acc;
+
+    if (ahead->input_count != groth16_vk_input_count(v->vk)) return;
+    for (size_t i = 0; i < ahead->input_count; i++)
+        if (!c->fr.int_is_canonical(&ahead->inputs[i])) return;
+    sum_inputs(v, &acc, ahead->inputs, ahead->input_count);
+    pairing_miller(c, &ahead->inputs_value, &acc, &v->gamma2_neg, &lines, 1);
+    ahead->has_inputs = true;
+}
+
+void groth16_ahead_points(struct groth16_ahead *ahead, const struct g_aff *a, const struct g_aff *b)
+{
+    ahead->a = *a;
+    ahead->b = *b;
+    ahead->has_checked = ahead->has_ab = false;
+}
+
+void groth16_ahead_check(struct groth16_ahead *ahead)
+{
+    const struct curve *c = ahead->v->vk->curve;
+
+    ahead->has_checked =
+        c->g1.aff_check(&ahead->a, true) == POINT_OK && c->g2.aff_check(&ahead->b, true) == POINT_OK;
+}
+
+/* Of points that may turn out to be none of the curve: then it counts for nothing. */
+void groth16_ahead_ab(struct groth16_ahead *ahead)
+{
+    pairing_miller(ahead->v->vk->curve, &ahead->ab_value, &ahead->a, &ahead->b, NULL, 1);
+    ahead->has_ab = true;
+}
+
+/* Whether all but C has been seen to. */
+static bool is_ahead_of(const struct groth16_ahead *ahead, const struct groth16_proof *proof)
+{
+    return ahead->has_inputs && ahead->has_checked && ahead->has_ab && proof->curve == ahead->v->vk->curve &&
+           memcmp(&ahead->a, &proof->a, sizeof proof->a) == 0 &&
+           memcmp(&ahead->b, &proof->b, sizeof proof->b) == 0;
+}
+
+cuzk_status groth16_verify_rest(struct task *t, const struct groth16_ahead *ahead,
+                                const struct groth16_proof *proof)
+{
+    const struct groth16_verifier *v = ahead->v;
+    const struct curve *c = v->vk->curve;
+    const struct pairing_lines *const lines = &v->delta_lines;
+    struct gt product;
+
+    if (!is_ahead_of(ahead, proof))
+        return groth16_verify(t, v, proof, ahead->inputs, ahead->input_count, GROTH16_POINTS_UNCHECKED);
+    TRY(check_point(t, &c->g1, &proof->c, "C"));
+    pairing_miller(c, &product, &proof->c, &v->delta2_neg, &lines, 1);
+    gt_mul(c, &product, &product, &ahead->ab_value);
+    gt_mul(c, &product, &product, &ahead->inputs_value);
+    pairing_finish(c, &product, &product);
+    return gt_eq(c, &product, &v->alpha_beta) ? CUZK_OK : equation_fails(t);
 }
 
 /* ---- many proofs ---- */

@@ -10,7 +10,8 @@
 struct groth16_verifier {
     const struct groth16_vk *vk; /* borrowed */
     struct g_aff gamma2_neg, delta2_neg;
-    struct gt alpha_beta; /* e(alpha1, beta2) */
+    struct pairing_lines gamma_lines, delta_lines; /* of these two */
+    struct gt alpha_beta;                          /* e(alpha1, beta2) */
 };
 
 enum groth16_trust {
@@ -31,6 +32,30 @@ void groth16_verifier_init(struct groth16_verifier *v, const struct groth16_vk *
 cuzk_status groth16_verify(struct task *t, const struct groth16_verifier *v,
                            const struct groth16_proof *proof, const struct fr_int *inputs, size_t input_count,
                            enum groth16_trust trust) MUST_CHECK;
+
+/* The verification of one proof in parts, for a prover that waits for sums meanwhile.  What could not be done ahead, and what was done
+ * for other points than those of the proof, groth16_verify_rest does itself: it says what groth16_verify says. */
+struct groth16_ahead {
+    const struct groth16_verifier *v; /* borrowed, as inputs */
+    const struct fr_int *inputs;
+    size_t input_count;
+    bool has_inputs, has_checked, has_ab;
+    struct g_aff a, b;
+    struct gt inputs_value, ab_value; /* Miller loops of (acc, -gamma) and (A, B) */
+};
+
+void groth16_ahead_init(struct groth16_ahead *out, const struct groth16_verifier *v,
+                        const struct fr_int *inputs, size_t input_count);
+/** The part that the inputs have.  Cost  input_count scalar multiplications and half a Miller loop. */
+void groth16_ahead_inputs(struct groth16_ahead *ahead);
+/** The part that A and B have: they are noted, then checked and paired.  These two and the inputs' part may be done at the same time. */
+void groth16_ahead_points(struct groth16_ahead *ahead, const struct g_aff *a, const struct g_aff *b);
+void groth16_ahead_check(struct groth16_ahead *ahead);
+void groth16_ahead_ab(struct groth16_ahead *ahead);
+/** The verdict on the proof, for the inputs that were named, its points unchecked.
+ * Cost  with both parts done half a Miller loop and the final exponentiation; else as groth16_verify.  Errors  as groth16_verify. */
+cuzk_status groth16_verify_rest(struct task *t, const struct groth16_ahead *ahead,
+                                const struct groth16_proof *proof) MUST_CHECK;
 
 /** Checks count proofs of one key at once: the product of their equations, each raised to its own random 128-bit weight from the
  * operating system, so that a batch with a bad proof passes with probability at most 2^-128.

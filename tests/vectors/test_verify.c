@@ -92,9 +92,35 @@ static void case_from_json(struct proof_case *pc, const char *name, struct span 
     public_values_fini(&values);
 }
 
+/* In parts: with the inputs' part or without, and with that of A and B, of the proof or of another, or without. */
+static cuzk_status verify_parts(const struct proof_case *pc, const struct groth16_proof *proof,
+                                const struct fr_int *inputs, const struct groth16_proof *other,
+                                bool with_inputs)
+{
+    struct groth16_ahead ahead;
+    struct task t;
+
+    task_init(&t);
+    groth16_ahead_init(&ahead, &pc->verifier, inputs, pc->inputs_each);
+    if (with_inputs) groth16_ahead_inputs(&ahead);
+    if (other != NULL) {
+        groth16_ahead_points(&ahead, &other->a, &other->b);
+        groth16_ahead_ab(&ahead);
+        groth16_ahead_check(&ahead);
+    }
+    return groth16_verify_rest(&t, &ahead, proof);
+}
+
 static cuzk_status verify_one(const struct proof_case *pc, const struct groth16_proof *proof,
                               const struct fr_int *inputs, struct task *t)
 {
+    task_init(t);
+    const cuzk_status status =
+        groth16_verify(t, &pc->verifier, proof, inputs, pc->inputs_each, GROTH16_POINTS_UNCHECKED);
+    assert_int_equal(verify_parts(pc, proof, inputs, proof, true), status);
+    assert_int_equal(verify_parts(pc, proof, inputs, &pc->proofs[0], true), status);
+    assert_int_equal(verify_parts(pc, proof, inputs, proof, false), status);
+    assert_int_equal(verify_parts(pc, proof, inputs, NULL, true), status);
     task_init(t);
     return groth16_verify(t, &pc->verifier, proof, inputs, pc->inputs_each, GROTH16_POINTS_UNCHECKED);
 }
