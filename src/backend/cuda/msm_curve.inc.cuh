@@ -154,11 +154,34 @@ static __global__ void __launch_bounds__(THREADS, MSM_ACC_BLOCKS) k_accumulate(u
 
 #include "backend/cuda/msm_affine.inc.cuh"
 
-/* One block a heavy bucket: the sum of its pieces. */
+/* Heavy buckets of few pieces, a task each: of skewed patterns of bits there are hundreds of thousands. */
+#define FEW_PIECES 32
+static __global__ void __launch_bounds__(THREADS) k_join_few(uint8_t *buckets, const uint8_t *piece_sums, struct msm_sort s)
+{
+    const uint32_t count = s.counters[COUNTER_HEAVY];
+    NOT_UNROLLED
+    for (uint32_t at = blockIdx.x * TASKS; at < count; at += gridDim.x * TASKS) {
+        struct msm_heavy v = {0, 0, 0, 0};
+        struct xyzz sum, p;
+        if (at + TASK < count) v = s.heavy[at + TASK];
+        const uint32_t pieces = v.count <= FEW_PIECES ? v.count : 0;
+        xyzz_set_inf(&sum);
+        NOT_UNROLLED
+        for (uint32_t k = 0; WARP_ANY(k < pieces); k++) {
+            xyzz_set_inf(&p);
+            if (k < pieces) xyzz_read(&p, piece_sums + ((size_t)v.first + k) * XYZZ_BYTES);
+            xyzz_add_far(&sum, &p);
+        }
+        if (pieces) xyzz_write(buckets + (size_t)v.bucket * XYZZ_BYTES, &sum);
+    }
+}
+
+/* One block a heavy bucket of more: the sum of its pieces. */
 static __global__ void __launch_bounds__(THREADS) k_join_pieces(uint8_t *buckets, uint8_t *piece_sums, struct msm_sort s)
 {
     for (uint32_t h = blockIdx.x; h < s.counters[COUNTER_HEAVY]; h += gridDim.x) {
         const struct msm_heavy v = s.heavy[h];
+        if (v.count <= FEW_PIECES) continue;
         uint8_t *first = piece_sums + (size_t)v.first * XYZZ_BYTES;
         struct xyzz sum, p;
         /* every task sums its stride, then pairs of tasks halve until one is left */
@@ -437,6 +460,9 @@ static unsigned blocks_for(uint64_t tasks) { return (unsigned)((tasks + TASKS - 
 
 static int join_pieces(void *buckets, void *piece_sums, const struct msm_sort *s, void *stream)
 {
+    LAUNCH(k_join_few, 1024, THREADS, 0, stream)((uint8_t *)buckets, (const uint8_t *)piece_sums, *s);
+    const int e = cudaGetLastError();
+    if (e != 0) return e;
     LAUNCH(k_join_pieces, 1024, THREADS, 0, stream)((uint8_t *)buckets, (uint8_t *)piece_sums, *s);
     return cudaGetLastError();
 }
