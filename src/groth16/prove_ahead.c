@@ -11,6 +11,7 @@ enum ahead_step {
     BLIND_B2,
     BLIND_C,
     INPUTS,
+    PAIR_INPUTS,
     ADD_A,
     ADD_B1,
     ADD_B2,
@@ -22,12 +23,13 @@ enum ahead_step {
 
 #define BIT(i) (1u << (i))
 
-#define STEPS_SIDE_BY_SIDE 4 /* threads with which a wait takes all steps that it can */
+#define STEPS_SIDE_BY_SIDE 4 /* threads; with fewer, a wait takes two steps a thread */
 
 /* A row's step follows these steps and sums. */
 static const struct ahead_row {
     unsigned steps, sums;
 } rows[STEP_COUNT] = {
+    [PAIR_INPUTS] = { BIT(INPUTS), 0 },
     [ADD_A] = { BIT(BLIND_A), BIT(QUERY_A) },
     [ADD_B1] = { BIT(BLIND_B1), BIT(QUERY_B1) },
     [ADD_B2] = { BIT(BLIND_B2) | BIT(ADD_A), BIT(QUERY_B2) },
@@ -41,6 +43,7 @@ static void verification_step(struct groth16_ahead *v, const struct groth16_proo
 {
     if (v == NULL) return;
     if (step == INPUTS) groth16_ahead_inputs(v);
+    if (step == PAIR_INPUTS) groth16_ahead_pair_inputs(v);
     if (step == ADD_B2) groth16_ahead_points(v, &proof->a, &proof->b);
     if (step == CHECK) groth16_ahead_check(v);
     if (step == PAIR) groth16_ahead_ab(v);
@@ -128,16 +131,12 @@ static bool run_ready(struct prove_ahead *ahead, struct pool *pool, unsigned mos
     return r.count != 0;
 }
 
+/* No step after another one, which the device would outwait: those are for the next wait. */
 void prove_ahead_step(struct prove_ahead *ahead, struct task *t)
 {
     const unsigned width = pool_width(t->pool);
 
-    if (ahead == NULL) return;
-    if (width < STEPS_SIDE_BY_SIDE) {
-        (void)run_ready(ahead, t->pool, 2 * width); /* of eleven, in six waits */
-        return;
-    }
-    while (run_ready(ahead, t->pool, STEP_COUNT)) continue;
+    if (ahead != NULL) (void)run_ready(ahead, t->pool, width < STEPS_SIDE_BY_SIDE ? 2 * width : STEP_COUNT);
 }
 
 void prove_ahead_sum(struct prove_ahead *ahead, enum groth16_query q)

@@ -38,7 +38,7 @@ struct prove_ahead {
 void prove_ahead_start(struct prove_ahead *out, struct groth16_proof *proof, const struct groth16_key *key,
                        const struct groth16_blinding *blinding, struct groth16_ahead *verification,
                        const struct g_jac sums[QUERY_COUNT]);
-/** For a wait for the device: does steps whose operands are there, on the task's pool all of them, with few threads some: a millisecond.
+/** For a wait for the device: does steps whose operands are there side by side on the task's pool: a millisecond.
  * ahead may be NULL. */
 void prove_ahead_step(struct prove_ahead *ahead, struct task *t);
 void prove_ahead_sum(struct prove_ahead *ahead, enum groth16_query q); /* sums[q] is there; NULL is legal */

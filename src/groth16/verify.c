@@ -185,14 +185,21 @@ void groth16_ahead_inputs(struct groth16_ahead *ahead)
 {
     const struct groth16_verifier *v = ahead->v;
     const struct curve *c = v->vk->curve;
-    const struct pairing_lines *const lines = &v->gamma_lines;
-    struct g_aff acc;
 
     if (ahead->input_count != groth16_vk_input_count(v->vk)) return;
     for (size_t i = 0; i < ahead->input_count; i++)
         if (!c->fr.int_is_canonical(&ahead->inputs[i])) return;
-    sum_inputs(v, &acc, ahead->inputs, ahead->input_count);
-    pairing_miller(c, &ahead->inputs_value, &acc, &v->gamma2_neg, &lines, 1);
+    sum_inputs(v, &ahead->acc, ahead->inputs, ahead->input_count);
+    ahead->has_acc = true;
+}
+
+void groth16_ahead_pair_inputs(struct groth16_ahead *ahead)
+{
+    const struct groth16_verifier *v = ahead->v;
+    const struct pairing_lines *const lines = &v->gamma_lines;
+
+    if (!ahead->has_acc) return;
+    pairing_miller(v->vk->curve, &ahead->inputs_value, &ahead->acc, &v->gamma2_neg, &lines, 1);
     ahead->has_inputs = true;
 }
 

@@ -39,15 +39,16 @@ struct groth16_ahead {
     const struct groth16_verifier *v; /* borrowed, as inputs */
     const struct fr_int *inputs;
     size_t input_count;
-    bool has_inputs, has_checked, has_ab;
-    struct g_aff a, b;
+    bool has_acc, has_inputs, has_checked, has_ab;
+    struct g_aff acc, a, b;
     struct gt inputs_value, ab_value; /* Miller loops of (acc, -gamma) and (A, B) */
 };
 
 void groth16_ahead_init(struct groth16_ahead *out, const struct groth16_verifier *v,
                         const struct fr_int *inputs, size_t input_count);
-/** The part that the inputs have.  Cost  input_count scalar multiplications and half a Miller loop. */
+/** The part that the inputs have: their sum, then a Miller loop with it. */
 void groth16_ahead_inputs(struct groth16_ahead *ahead);
+void groth16_ahead_pair_inputs(struct groth16_ahead *ahead);
 /** The part that A and B have: they are noted, then checked and paired.  These two and the inputs' part may be done at the same time. */
 void groth16_ahead_points(struct groth16_ahead *ahead, const struct g_aff *a, const struct g_aff *b);
 void groth16_ahead_check(struct groth16_ahead *ahead);

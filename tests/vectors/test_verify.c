@@ -103,6 +103,7 @@ static cuzk_status verify_parts(const struct proof_case *pc, const struct groth1
     task_init(&t);
     groth16_ahead_init(&ahead, &pc->verifier, inputs, pc->inputs_each);
     if (with_inputs) groth16_ahead_inputs(&ahead);
+    groth16_ahead_pair_inputs(&ahead);
     if (other != NULL) {
         groth16_ahead_points(&ahead, &other->a, &other->b);
         groth16_ahead_ab(&ahead);
