@@ -316,15 +316,17 @@ static void choose_device(struct batch *b)
 {
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
     cuzk_error error = CUZK_ERROR_INIT;
-    cuzk_context *context = NULL;
+    cuzk_context *context = NULL, *card = NULL;
     cuzk_key *key = NULL;
     int exit_code;
 
     options.r1cs_path = b->options->r1cs_path;
     options.mode = b->options->key_mode;
     if (b->list.count == 0 || !cli_context_on_cpu(&context, &exit_code)) return;
-    if (cuzk_key_open(&key, context, b->list.line[0].key, &options, &error) == CUZK_OK)
+    if (cuzk_key_open(&key, context, b->list.line[0].key, &options, &error) == CUZK_OK) {
         cli_choose_device(key, b->list.count, b->options->lanes);
+        if (cli_on_card() && cli_card_takes(&card, key)) cuzk_context_destroy(card);
+    }
     cuzk_key_close(key);
     cuzk_context_destroy(context);
 }

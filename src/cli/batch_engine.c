@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LOOK_MS      100 /* at Ctrl-C while a proof is awaited */
 #define CLOSE_MS     1000
@@ -166,6 +167,21 @@ static bool is_cancelled(const cuzk_watch *watch)
     return __atomic_load_n(watch->cancel, __ATOMIC_RELAXED) != 0;
 }
 
+/* Waits while the witnesses under way leave no room for another: each that ends makes some. */
+static cuzk_status submit(struct batch_engine *e, struct task *t, struct engine_request *r, struct job_answer *a,
+                          const char *witness_path, const cuzk_watch *watch)
+{
+    for (;;) {
+        const struct timespec look = { 0, LOOK_MS * 1000000L };
+
+        TRY(read_witness(r, t, witness_path)); /* the engine has taken the last one */
+        TRY(engine_submit_wait(e->engine, t, r, a));
+        if (a->status != CUZK_QUEUE_FULL || is_cancelled(watch)) return CUZK_OK;
+        job_answer_free(a);
+        nanosleep(&look, NULL);
+    }
+}
+
 /* Until the job has ended; it is cancelled if somebody wants all to stop. */
 static void await(struct batch_engine *e, const char *id, struct job_answer *a, const cuzk_watch *watch)
 {
@@ -211,8 +227,7 @@ cuzk_status batch_engine_prove(struct batch_engine *e, struct batch_made *made,
 
     memset(made, 0, sizeof *made);
     task_init(&t);
-    if (read_witness(&r, &t, witness_path) != CUZK_OK) return tell(error, &t);
-    if (engine_submit_wait(e->engine, &t, &r, &a) != CUZK_OK) return tell(error, &t);
+    if (submit(e, &t, &r, &a, witness_path, watch) != CUZK_OK) return tell(error, &t);
     cuzk_status status = a.status;
     if (status == CUZK_OK) {
         char id[JOB_ID_BYTES];

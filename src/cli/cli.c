@@ -209,6 +209,16 @@ static bool open_context(cuzk_context **out, const cuzk_context_options *options
     return false;
 }
 
+static void context_options(cuzk_context_options *o)
+{
+    o->threads = (unsigned)cli.threads;
+    o->backend = cli_backend();
+    if (cli.device != CLI_NO_DEVICE) o->device_index = (unsigned)cli.device;
+    /* One proof at a time takes a card's memory for one: a stream to compute holds some. */
+    o->lanes = cli.lanes == 0 && cli_on_card() ? 1 : cli.lanes;
+    if (cli_on_card()) o->memory_bytes = cli.device_mib << 20;
+}
+
 bool cli_context(cuzk_context **out, int *exit_code)
 {
     cuzk_context_options options = CUZK_CONTEXT_OPTIONS_INIT;
@@ -222,13 +232,16 @@ bool cli_context(cuzk_context **out, int *exit_code)
         *exit_code = cli_fail_task(&t);
         return false;
     }
-    options.threads = (unsigned)cli.threads;
-    options.backend = cli_backend();
-    if (cli.device != CLI_NO_DEVICE) options.device_index = (unsigned)cli.device;
-    /* One proof at a time takes a card's memory for one: a stream to compute holds some. */
-    options.lanes = cli.lanes == 0 && cli_on_card() ? 1 : cli.lanes;
-    if (cli_on_card()) options.memory_bytes = cli.device_mib << 20;
+    context_options(&options);
     return open_context(out, &options, exit_code);
+}
+
+cuzk_status cli_context_try(cuzk_context **out, cuzk_error *error)
+{
+    cuzk_context_options options = CUZK_CONTEXT_OPTIONS_INIT;
+
+    context_options(&options);
+    return cuzk_context_create(out, &options, error);
 }
 
 bool cli_context_on_cpu(cuzk_context **out, int *exit_code)

@@ -94,6 +94,8 @@ cuzk_watch cli_watch(void);
 
 /** The context with --threads, --backend and --device; cli_fail has been called if it returns false. */
 bool cli_context(cuzk_context **out, int *exit_code);
+/** The same once the device is read; nothing is said of an error. */
+cuzk_status cli_context_try(cuzk_context **out, cuzk_error *error) MUST_CHECK;
 /** One on the CPU, whatever they say: keys opened with it prove in any other. */
 bool cli_context_on_cpu(cuzk_context **out, int *exit_code);
 
@@ -106,6 +108,8 @@ bool cli_device_is_named(void); /* by --backend or --device */
 bool cli_may_choose_device(void);
 /** Chooses between the first card and the CPU by what so many proofs on the key will take, and says which and why. */
 void cli_choose_device(const cuzk_key *key, size_t proofs, unsigned lanes);
+/** Whether the chosen card takes a proof on the key, in *out, which is its context then; else what is in the way is said, and the CPU is chosen. */
+bool cli_card_takes(cuzk_context **out, const cuzk_key *key);
 
 /* A key, and the context in which it is to prove. */
 struct cli_key {

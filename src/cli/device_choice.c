@@ -118,6 +118,20 @@ void cli_choose_device(const cuzk_key *key, size_t proofs, unsigned lanes)
             on_card.open_ms + on_card.key_ms, cpu_ms, cpu.threads);
 }
 
+bool cli_card_takes(cuzk_context **out, const cuzk_key *key)
+{
+    cuzk_plan plan = CUZK_PLAN_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+
+    if (cli_context_try(out, &error) == CUZK_OK && cuzk_key_plan(&plan, *out, key, &error) == CUZK_OK)
+        return true;
+    cuzk_context_destroy(*out);
+    *out = NULL;
+    cli.device = CLI_NO_DEVICE;
+    if (!cli.quiet) fprintf(stderr, "cuzk: device cpu: card 0 does not take it: %s\n", error.text);
+    return false;
+}
+
 bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options *options, size_t proofs,
                   unsigned lanes, int *exit_code)
 {
@@ -127,7 +141,7 @@ bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options 
         if (!cli_context_on_cpu(&out->on_cpu, exit_code)) return false;
         if (cuzk_key_open(&out->key, out->on_cpu, path, options, &error) != CUZK_OK) goto failed;
         cli_choose_device(out->key, proofs, lanes);
-        return cli_context(&out->context, exit_code);
+        return (cli_on_card() && cli_card_takes(&out->context, out->key)) || cli_context(&out->context, exit_code);
     }
     if (!cli_context(&out->context, exit_code)) return false;
     if (cuzk_key_open(&out->key, out->context, path, options, &error) == CUZK_OK) return true;
