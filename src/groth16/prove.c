@@ -224,6 +224,7 @@ cuzk_status groth16_prove_ahead(struct task *t, struct groth16_proof *out, const
     struct prove_ahead ahead;
     cuzk_status status;
 
+    memset(&proof, 0, sizeof proof); /* points are compared as a whole, of the smaller curve too */
     TRY_GOTO(out, assemble_draw(t, &blinding, key->curve));
     prove_ahead_start(&ahead, &proof, key, &blinding, verification, sums);
     TRY_GOTO(out, prove_sums(t, sums, key, plan, w, timings, &ahead));

@@ -114,7 +114,7 @@ def main():
         print(f"{what} in the middle of {LINES} proofs: {summary['proved']} right proofs, {summary['restarts']} restart, "
               f"{summary['retries']} tried again, {summary['ms'] / 1e3:.1f} s")
     if not emulated: # whose proofs take longer than a watchdog waits in a test
-        summary, p = batch([a], min(LINES, 12), "--watchdog-ms", 3000, fault="stuck 4")
+        summary, p = batch([a], min(LINES, 12), "--watchdog-ms", 10000, fault="stuck 4")
         check(summary["restarts"] >= 1, f"stuck: {summary}\n{p.stderr}")
         print(f"stuck: {summary['proved']} right proofs, {summary['restarts']} restarts, {summary['retries']} tried again")
     # what is wrong with one line costs that one
