@@ -8,7 +8,6 @@
 #include "backend/cuda/cuda_interlock.h"
 
 #include "base/arena.h"
-#include "base/pool.h"
 #if defined(CUZK_CUDA_EMULATED) && defined(SANITIZE_ADDRESS)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -121,7 +120,6 @@ static void cuda_close(struct device *d)
     if (!d) return;
     if (d->arena) region_mark(d, &d->arena_list, 0, d->arena_bytes, true);
     if (cudaSetDevice((int)d->index) == cudaSuccess) {
-        if (d->wiper) (void)cudaStreamDestroy(d->wiper);
         if (d->zero) (void)cudaEventDestroy(d->zero);
         if (d->arena) (void)cudaFree(d->arena);
         if (d->pinned) (void)cudaHostUnregister(d->pinned);
@@ -193,7 +191,6 @@ static cuzk_status device_fill(struct device *d, struct task *t, const struct de
     TRY(cuda_enter(t, d));
     TRY(cuda_msm_prepare(t));
     TRY(cuda_ntt_prepare(t));
-    CU(t, cudaStreamCreateWithFlags(&d->wiper, cudaStreamNonBlocking));
     TRY(pinned_open(d, t, o->pinned_bytes + CUDA_STREAMS_MAX * (size_t)(CUDA_STAGE_SLOTS * CUDA_STAGE_BYTES + CUDA_RESULT_SLOTS * CUDA_RESULT_BYTES)));
     TRY(arena_memory(d, t, o->memory_bytes));
     block_list_init(&d->arena_list, "GPU memory", d->arena_bytes);
@@ -327,13 +324,15 @@ static cuzk_status cuda_buffer_take(struct buffer *out, struct task *t, struct d
     return CUZK_OK;
 }
 
-/* A secret buffer is wiped before its bytes can be taken again: on the device by a copy of zeros that is waited for, in the device's own
- * stream for that.  Making one for each took longer than the copy. */
+/* A secret buffer is wiped before its bytes can be taken again: on the device by a copy of zeros in a stream of its own that is
+ * waited for. */
 static void wipe_device(struct buffer *b)
 {
-    if (cudaSetDevice((int)b->device->index) != cudaSuccess) return;
-    (void)cudaMemsetAsync(b->data, 0, b->bytes, b->device->wiper);
-    (void)cudaStreamSynchronize(b->device->wiper);
+    cudaStream_t s;
+    if (cudaSetDevice((int)b->device->index) != cudaSuccess || cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) != cudaSuccess) return;
+    (void)cudaMemsetAsync(b->data, 0, b->bytes, s);
+    (void)cudaStreamSynchronize(s);
+    (void)cudaStreamDestroy(s);
 }
 
 static void cuda_buffer_give(struct buffer *b)
@@ -519,27 +518,6 @@ static bool is_pinned(struct device *d, const void *p)
     return (at >= d->pinned && at < d->pinned + d->pinned_bytes) || is_locked(d, at);
 }
 
-struct stage_copy {
-    uint8_t *to;
-    const uint8_t *from;
-    size_t bytes;
-};
-
-static void copy_part(void *context, size_t index, unsigned worker)
-{
-    const struct stage_copy *const c = context;
-    const size_t first = index * CUDA_COPY_BYTES, left = c->bytes - first;
-    (void)worker;
-    memcpy(c->to + first, c->from + first, left < CUDA_COPY_BYTES ? left : CUDA_COPY_BYTES);
-}
-
-/* By all threads: one alone copies slower than the bus. */
-static void copy_to_stage(struct task *t, uint8_t *to, const uint8_t *from, size_t bytes)
-{
-    struct stage_copy c = { to, from, bytes };
-    pool_run(t->pool, (bytes + CUDA_COPY_BYTES - 1) / CUDA_COPY_BYTES, copy_part, &c);
-}
-
 cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const void *from, size_t bytes)
 {
     TRY(cuda_enter(t, s->device));
@@ -553,8 +531,8 @@ cuzk_status cuda_upload(struct stream *s, struct task *t, uint8_t *to, const voi
         const unsigned slot = s->stage_next++ % CUDA_STAGE_SLOTS;
         uint8_t *stage = s->pinned + slot * (size_t)CUDA_STAGE_BYTES;
         CU(t, cudaEventSynchronize(s->stage_free[slot]));
+        memcpy(stage, (const uint8_t *)from + done, part);
         if (part > s->stage_used[slot]) s->stage_used[slot] = part;
-        copy_to_stage(t, stage, (const uint8_t *)from + done, part);
         CU(t, cudaMemcpyAsync(to + done, stage, part, cudaMemcpyHostToDevice, s->handle));
         CU(t, cudaEventRecord(s->stage_free[slot], s->handle));
         done += part;

@@ -13,10 +13,8 @@ enum {
     CUDA_SCRATCH_BYTES = 96 << 20,  /* of a stream: transforms' tables, fixed_base's multiples */
 #if defined(CUZK_CUDA_EMULATED)
     CUDA_STAGE_BYTES = 16 << 10,    /* so that small tests come round to a slot again */
-    CUDA_COPY_BYTES = 3 << 10,
 #else
     CUDA_STAGE_BYTES = 8 << 20,     /* one slot through which pageable memory is copied */
-    CUDA_COPY_BYTES = 256 << 10,    /* of it, by one thread at a time: 25 us and more, as a rule of thumb for one core */
 #endif
     CUDA_STAGE_SLOTS = 2,
     CUDA_RESULT_BYTES = 256 << 10,   /* one result on its way to the host */
@@ -35,7 +33,6 @@ struct device {
     size_t pinned_bytes;
     uint64_t peak_bytes;        /* of the arena */
     atomic_uint_least64_t sent, received;
-    cudaStream_t wiper;         /* what was secret is overwritten on it */
     cudaEvent_t zero;           /* from which marks are counted; NULL: there was none yet */
     pthread_mutex_t lock;       /* of the lists, and zero */
     struct block_list arena_list, pinned_list;
