@@ -2,56 +2,66 @@
 #include "groth16/predict.h"
 #include "groth16/msm_set.h"
 #include "groth16/predict_rates.h"
+#include <math.h>
 #include <string.h>
 
-enum { KINDS_OF_SUM = 4 }; /* by curve, then by group: as the rates stand */
-
+/* Of the samples' times by size: by curve, then by group. */
 static unsigned kind_of(const struct groth16_key *key, enum group_id g)
 {
     return 2 * ((unsigned)key->curve->id - 1) + (g == GROUP_G2);
 }
 
-static double predict_sums(const struct groth16_key *key, const double fixed_ms[KINDS_OF_SUM],
-                           const double each_ns[KINDS_OF_SUM])
+/* What count points take by samples, most of them at most, in increasing order. */
+static double time_of(const struct predict_sample *samples, unsigned most, double count)
 {
-    struct msm_row rows[QUERY_COUNT];
-    double ms = 0;
+    const double at = log2(count);
+    unsigned last = most - 1, i = 0;
 
-    msm_set_rows(rows, key);
-    for (int q = 0; q < QUERY_COUNT; q++) {
-        const unsigned kind = kind_of(key, rows[q].group);
-        if (rows[q].count != 0) ms += fixed_ms[kind] + 1e-6 * each_ns[kind] * (double)rows[q].count;
-    }
-    return ms;
+    while (samples[last].log2_count == 0) last--;
+    if (at <= samples[0].log2_count) return samples[0].ms;
+    if (at >= samples[last].log2_count) return samples[last].ms * exp2(at - samples[last].log2_count);
+    while (at > samples[i + 1].log2_count) i++;
+    const struct predict_sample *const s = &samples[i];
+    const double part = (at - s[0].log2_count) / (s[1].log2_count - s[0].log2_count);
+    return s[0].ms * pow(s[1].ms / s[0].ms, part);
 }
 
 static void predict_card(struct groth16_prediction *out, const struct groth16_key *key, double units)
 {
-    static const double sum_fixed[] = PREDICT_CUDA_SUM_FIXED_MS, sum_each[] = PREDICT_CUDA_SUM_EACH_NS;
-    const double n = (double)key->domain.size, slower = PREDICT_CUDA_UNITS / units,
-                 transforms = key->h_mode == H_LAGRANGE_4 ? PREDICT_CUDA_DERIVED_SHARE : 1,
-                 witness_ms = 1e-6 * PREDICT_CUDA_WITNESS_EACH_NS * (double)key->variable_count;
-    double each[KINDS_OF_SUM];
+    const double slower = predict_card_units / units, n = (double)key->domain.size * slower;
+    struct msm_row rows[QUERY_COUNT];
+    double busy_ms = predict_rows_fixed_ms + 1e-6 * predict_rows_each_ns * n;
+    unsigned stages = 2;
 
-    for (int i = 0; i < KINDS_OF_SUM; i++) each[i] = sum_each[i] * slower;
-    const double device_ms = predict_sums(key, sum_fixed, each) + PREDICT_CUDA_TRANSFORMS_FIXED_MS +
-                             1e-6 * PREDICT_CUDA_TRANSFORMS_EACH_NS * n * transforms * slower;
-    out->open_ms = PREDICT_CUDA_OPEN_MS;
-    out->key_ms =
-        (double)(key->file.bytes.size + key->derived_file.bytes.size) / PREDICT_CUDA_KEY_BYTES_PER_MS;
-    out->proof_ms = witness_ms + device_ms + PREDICT_CUDA_END_MS;
-    out->steady_ms = device_ms;
+    busy_ms += time_of(predict_quotient, PREDICT_QUOTIENT_SAMPLES, n) *
+               (key->h_mode == H_LAGRANGE_4 ? predict_quotient_derived : 1);
+    msm_set_rows(rows, key);
+    for (int q = 0; q < QUERY_COUNT; q++) {
+        if (rows[q].count == 0) continue;
+        stages++;
+        busy_ms += time_of(predict_sums[kind_of(key, rows[q].group)], PREDICT_SUM_SAMPLES,
+                           (double)rows[q].count * slower);
+    }
+    out->open_ms = predict_open_ms;
+    out->key_ms = (double)(key->file.bytes.size + key->derived_file.bytes.size) / predict_key_bytes_per_ms;
+    out->card_ms = busy_ms + stages * predict_wait_ms;
+    out->proof_ms = 1e-6 * predict_witness_each_ns * (double)key->variable_count + out->card_ms +
+                    predict_card_end_ms[key->curve->id - 1];
+    out->steady_ms = busy_ms; /* other proofs' kernels run while one waits */
 }
 
 static void predict_cpu(struct groth16_prediction *out, const struct groth16_key *key, double units)
 {
-    static const double none[KINDS_OF_SUM] = { 0 }, each[] = PREDICT_CPU_SUM_EACH_NS;
-    const double n = (double)key->domain.size, count = key->h_mode == H_LAGRANGE_4 ? 4 : 6,
-                 butterflies = count * n / 2 * key->domain.log2;
-    const double ms = predict_sums(key, none, each) + 1e-6 * PREDICT_CPU_BUTTERFLY_NS * butterflies;
+    const double transforms = key->h_mode == H_LAGRANGE_4 ? 4 : 6,
+                 butterflies = transforms * (double)key->domain.size / 2 * key->domain.log2;
+    struct msm_row rows[QUERY_COUNT];
+    double ms = 1e-6 * predict_cpu_butterfly_ns * butterflies;
 
-    out->proof_ms = ms / units + PREDICT_CPU_END_MS;
-    out->steady_ms = ms / units;
+    msm_set_rows(rows, key);
+    for (int q = 0; q < QUERY_COUNT; q++)
+        ms += 1e-6 * predict_cpu_sum_each_ns[kind_of(key, rows[q].group)] * (double)rows[q].count;
+    out->steady_ms = ms / pow(units, predict_cpu_shared);
+    out->proof_ms = out->steady_ms + predict_cpu_end_ms;
 }
 
 void groth16_predict(struct groth16_prediction *out, const struct groth16_key *key, bool on_card,

@@ -8,6 +8,7 @@ struct groth16_prediction {
     double open_ms;  /* once: the device made ready, */
     double key_ms;   /* and the key brought there; both 0 on a CPU */
     double proof_ms; /* alone on the device, the witness full-size values: the hard case */
+    double card_ms;  /* of it: from its constraints to its last sum; 0 on a CPU */
     double
         steady_ms; /* from one proof to the next when several are under way: what the device itself has to do */
 };
