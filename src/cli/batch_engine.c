@@ -221,7 +221,7 @@ cuzk_status batch_engine_prove(struct batch_engine *e, struct batch_made *made,
                                const struct batch_engine_key *key, const char *witness_path,
                                const cuzk_watch *watch, cuzk_error *error)
 {
-    struct engine_request r = { .circuit = key->name, .durable = -1, .ttl_ms = (uint64_t)e->timeout_ms };
+    struct engine_request r = { .circuit = key->name, .durable = -1, .part_ms = (uint64_t)e->timeout_ms };
     struct job_answer a;
     struct task t;
 

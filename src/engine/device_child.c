@@ -39,7 +39,7 @@ struct child {
     const struct backend *backend;
     struct device *device;
     struct pool *pool;
-    const struct device_shared *shared;
+    struct device_shared *shared;
     size_t slot_count;
     struct slot *slots;
     pthread_mutex_t lock; /* of the slots, and of lanes */
@@ -148,6 +148,7 @@ static cuzk_status slot_take(struct slot **out, struct child *c, struct task *t,
     while (s->busy || (s->key != NULL && s->mark != mark && s->users > 0)) {
         status = task_poll(t);
         if (status != CUZK_OK) goto out;
+        task_progress(t, LANES_WAITING, 0, 0);
         wait_changed(c);
     }
     s->busy = true;
@@ -366,6 +367,14 @@ static void test(struct child *c, struct task *t, struct device_message *m)
 
 /* -- channels ------------------------------------------------------------------------------------------------------------ */
 
+/* A progress hook: what waits for others is not stuck. */
+static void note_wait(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    if (strcmp(what, LANES_WAITING) == 0) atomic_fetch_add((atomic_uint *)context, 1);
+}
+
 /* One request and its answer. */
 static int serve(struct channel *h, struct device_message *m, struct slot *wanted)
 {
@@ -376,6 +385,8 @@ static int serve(struct channel *h, struct device_message *m, struct slot *wante
     task_init(&t);
     t.pool = c->pool;
     t.cancel = &c->shared->cancel[h->index];
+    t.progress = note_wait;
+    t.progress_context = &c->shared->waits[h->index];
     switch (m->kind) {
     case DEVICE_MEASURE:
         measure(c, &t, m, wanted);
@@ -462,7 +473,7 @@ static cuzk_status take_hello(struct child *c, struct task *t, struct device_mes
         return FAIL(t, CUZK_INTERNAL, "the greeting is not one of cuzk " CUZK_VERSION);
     log_setup((enum log_level)level, (enum log_format)format);
     TRY(device_blob_map(&page, t, device_message_take_fd(m), sizeof *c->shared));
-    c->shared = (const struct device_shared *)(const void *)page.data; /* for good */
+    c->shared = (struct device_shared *)(void *)page.data; /* for good */
     close(page.fd);
     c->channel_count = (unsigned)channels;
     for (unsigned i = 0; i < c->channel_count; i++)

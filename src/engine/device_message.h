@@ -37,9 +37,10 @@ struct device_message {
     uint8_t bytes[DEVICE_MESSAGE_BYTES];
 };
 
-/* What both have mapped; the parent writes it, the child reads it. */
+/* What both have mapped, for each channel. */
 struct device_shared {
-    atomic_bool cancel[DEVICE_CHANNELS];
+    atomic_bool cancel[DEVICE_CHANNELS]; /* the parent's */
+    atomic_uint waits[DEVICE_CHANNELS];  /* the child's: counted on while a request waits there for others */
 };
 
 void device_message_begin(struct device_message *m, uint32_t kind, uint64_t number);

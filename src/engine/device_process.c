@@ -460,6 +460,7 @@ struct exchange {
     unsigned channel;
     uint64_t limit_ms; /* for the answer; 0: none */
     bool alone;        /* as it entered */
+    const struct device_run *run; /* NULL: no run */
     enum device_loss loss;
     bool answered; /* out: m is an answer, and not the request that could not be sent */
 };
@@ -469,10 +470,14 @@ static const char *await(struct device_process *p, struct task *t, const struct 
                          struct device_message *m, uint32_t kind, uint64_t number, bool *ended)
 {
     const uint64_t start_ns = clock_now_ns();
+    unsigned waits = atomic_load(&p->shared->waits[x->channel]);
     uint64_t cancel_ns = 0;
 
     *ended = false;
     while (!readable(p->channel[x->channel], LOOK_MS)) {
+        const unsigned waits_before = waits;
+        waits = atomic_load(&p->shared->waits[x->channel]);
+        if (waits != waits_before && x->run != NULL && x->run->begins != NULL) x->run->begins(x->run->context);
         if (x->limit_ms != 0 && clock_ms_since(start_ns) > (double)x->limit_ms)
             return "it did not answer in time";
         if (t->cancel == NULL || !atomic_load(t->cancel)) continue;
@@ -671,7 +676,7 @@ static cuzk_status prove_there(struct device_process *p, struct task *t, struct 
                                struct device_run *run, const struct part_input *in,
                                const struct device_blob *b, bool carried, const struct bytes *granted)
 {
-    struct exchange x = { .channel = run->channel, .alone = run->alone };
+    struct exchange x = { .channel = run->channel, .alone = run->alone, .run = run };
     struct device_message m;
 
     device_message_begin(&m, DEVICE_PROVE, 0);

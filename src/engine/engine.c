@@ -241,6 +241,7 @@ static void read_envelope(struct engine *e, struct envelope *m)
     switch (m->kind) {
     case ENVELOPE_EVENT:
         core_step(&e->core, &m->event, clock_now_ns());
+        if (m->event.kind == EVENT_PART_BEGUN) lane_thread_begun_read(&e->lanes[m->event.lane]);
         break;
     case ENVELOPE_LOOK:
         e->core.counters.refused_full += atomic_exchange(&e->refused_early, 0);

@@ -130,6 +130,8 @@ struct engine_request {
     size_t payload_bytes;
     uint64_t deadline_ms; /* from now; orders the job within its class.  0: none */
     uint64_t ttl_ms;      /* from now; the job then ends with DEADLINE.  0: the engine's job_ttl_ms */
+    uint64_t part_ms;     /* from when a run of a part has its turn on its device (a synthesis: from its beginning); if it takes longer the job
+                           * ends with DEADLINE.  0: no limit.  Only with durable -1 */
     int durable;          /* 1: survives a crash; 0: the kind's own rule; -1: never written to disk */
     /* NULL, or told of the job's end with the same context: an engine_await that begins with the acceptance, so that the job is not without
      * a waiter in between (cancel_when_alone).  Never called if the submit is refused. */

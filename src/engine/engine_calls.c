@@ -57,6 +57,7 @@ static void fill_times(struct job *j, const struct engine *e, const struct engin
     const uint64_t ttl_ms = r->ttl_ms != 0 ? r->ttl_ms : e->job_ttl_ms;
 
     j->accepted_unix_ms = unix_ms;
+    j->part_ns = r->part_ms * MS;
     if (r->deadline_ms != 0) {
         j->has_deadline = true;
         j->deadline_ns = now_ns + r->deadline_ms * MS;
@@ -83,6 +84,9 @@ static cuzk_status check_request(struct engine *e, struct task *t, const struct 
         return engine_bad_option(t, "durable", "is asked for, and there is no data folder");
     if (r->deadline_ms > UINT64_MAX / MS / 4) return engine_bad_option(t, "deadline_ms", "is too far away");
     if (r->ttl_ms > UINT64_MAX / MS / 4) return engine_bad_option(t, "ttl_ms", "is too far away");
+    if (r->part_ms > UINT64_MAX / MS / 4) return engine_bad_option(t, "part_ms", "is too far away");
+    if (r->part_ms != 0 && r->durable != -1)
+        return engine_bad_option(t, "part_ms", "is for jobs that are never written to disk");
     for (size_t i = 0; i < e->circuit_count; i++)
         if (strcmp(e->circuits[i].name, r->circuit) == 0) *circuit = &e->circuits[i];
     if (*circuit != NULL) return CUZK_OK;

@@ -57,7 +57,7 @@ enum event_kind {
     EVENT_CANCEL,         /* id, waiter */
     EVENT_PRELOAD,        /* circuit, waiter */
     EVENT_EVICT,          /* circuit, waiter */
-    EVENT_PART_BEGUN,     /* lane; if options.take_turns */
+    EVENT_PART_BEGUN,     /* lane; if options.take_turns: it has its turn, or waits for others there still; its time is from the last one */
     EVENT_PART_ENDED,     /* lane, outcome, error, output, carry */
     EVENT_LANE_TESTED,    /* lane, status */
     EVENT_LANE_GAVE,      /* lane */
@@ -110,7 +110,7 @@ struct core_options {
     bool cancel_when_alone;
     unsigned strikes_most;
     uint64_t keep_most_bytes; /* a larger block is not kept by a lane */
-    bool take_turns;       /* a proof waits for its turn in a device's process, and says when it begins; the watchdog's time is from then */
+    bool take_turns;       /* a proof waits for its turn in a device's process, and says when it begins; its time is from then */
     bool copies_inputs;    /* a device's process has what a proof is made from once more */
     unsigned device_count; /* lane i is on device i % device_count; 0: as 1 */
 };

@@ -61,6 +61,7 @@ struct job {
     bool durable;
     bool unwritten; /* durable, but the queue was full when it came: its payload was not written, and it can only join */
     uint64_t accepted_unix_ms, deadline_unix_ms, expire_unix_ms; /* what a restart needs */
+    uint64_t part_ns; /* what a run of a part may take; 0: anything */
 
     /* -- the core's -- */
     enum job_state state;

@@ -17,7 +17,7 @@ struct lane {
     bool synthesis;
     bool detached;              /* the part was taken from it: what it brings is thrown away */
     uint64_t start_ns, stop_ns; /* stop_ns: when it was told to stop, 0: it was not */
-    uint64_t watch_ns;          /* from when on the watchdog's time is; 0: the run waits for its turn */
+    uint64_t watch_ns;          /* from when on its time is, the watchdog's and the job's; 0: the run waits for its turn */
     bool stopped_by_watchdog;
     struct bytes held; /* taken for this run, and what the lane kept before it */
     void *carry;       /* detached: owned, freed when it returns */

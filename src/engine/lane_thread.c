@@ -44,10 +44,12 @@ static cuzk_status block_take(struct lane_thread *l, struct task *t)
     return CUZK_OK;
 }
 
+/* What is said while the engine has not heard the last one need not be: another follows, or the last one says it. */
 static void begins(void *context)
 {
     struct lane_thread *l = context;
 
+    if (atomic_exchange(&l->begun_unread, true)) return;
     memset(&l->begun.event, 0, sizeof l->begun.event);
     l->begun.event.kind = EVENT_PART_BEGUN;
     l->begun.event.lane = l->index;
@@ -213,6 +215,7 @@ static void *lane_main(void *context)
 cuzk_status lane_thread_start(struct lane_thread *l, struct task *t)
 {
     atomic_init(&l->cancel, false);
+    atomic_init(&l->begun_unread, false);
     TRY(mailbox_init(&l->orders, t));
     const cuzk_status status = start(t, &l->thread, "cuzk-lane", lane_main, l);
     l->running = status == CUZK_OK;
@@ -248,6 +251,8 @@ void lane_thread_give(struct lane_thread *l)
     l->kind = ORDER_GIVE;
     mailbox_send(&l->orders, &l->order);
 }
+
+void lane_thread_begun_read(struct lane_thread *l) { atomic_store(&l->begun_unread, false); }
 
 void lane_thread_stop(struct lane_thread *l) { atomic_store(&l->cancel, true); }
 

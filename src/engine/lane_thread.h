@@ -45,6 +45,7 @@ struct lane_thread {
     uint64_t keeps; /* bytes that `block` is to have, for this run and until the next */
     bool alone; /* in the process */
     struct envelope begun, answer; /* begun, if at all, has been read when answer is */
+    atomic_bool begun_unread;      /* it is on its way: not to be written */
     /* the thread's own */
     struct buffer block; /* wiped after each run */
     size_t used_bytes;   /* of it, by the run that has just ended */
@@ -57,6 +58,7 @@ void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool
                      const struct bytes *granted, uint64_t keeps);
 void lane_thread_test(struct lane_thread *l);
 void lane_thread_give(struct lane_thread *l); /* the block that it keeps */
+void lane_thread_begun_read(struct lane_thread *l); /* `begun` may be sent again */
 void lane_thread_stop(struct lane_thread *l); /* sets the cancel flag of what runs */
 void lane_thread_join(struct lane_thread *l); /* legal on a zeroed one */
 

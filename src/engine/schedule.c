@@ -165,6 +165,14 @@ static void load(struct engine_core *c, struct stored_key *k, uint64_t now_ns)
     core_do_key(c, ACT_LOAD, k);
 }
 
+/* What ends first: the watchdog's time, or that of the job for one of its parts. */
+static void watch(struct engine_core *c, const struct lane *l)
+{
+    if (l->watch_ns == 0) return;
+    if (c->options.watchdog_ns != 0) core_due(c, l->watch_ns + c->options.watchdog_ns);
+    if (l->job->part_ns != 0) core_due(c, l->watch_ns + l->job->part_ns);
+}
+
 static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, bool synthesis,
                        const struct bytes *need, uint64_t now_ns)
 {
@@ -198,7 +206,7 @@ static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsi
     l->held.of[BYTES_HEAP] += l->kept;
     l->keeps = keeps_after(c, l, j->circuit, synthesis);
     l->kept = 0;
-    if (c->options.watchdog_ns != 0 && l->watch_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
+    watch(c, l);
     const struct action a = { .kind = ACT_RUN, .lane = lane, .job = j, .part = part, .synthesis = synthesis };
     c->act(c->act_context, &a);
 }
@@ -565,7 +573,7 @@ void core_part_begun(struct engine_core *c, uint32_t lane, uint64_t now_ns)
     struct lane *l = &c->lanes.lanes[lane];
 
     l->watch_ns = now_ns; /* given up meanwhile: of no consequence */
-    if (c->options.watchdog_ns != 0) core_due(c, now_ns + c->options.watchdog_ns);
+    if (l->state == LANE_BUSY) watch(c, l);
 }
 
 void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_ns)
@@ -651,9 +659,31 @@ static void lane_give_up(struct engine_core *c, uint32_t lane, uint64_t now_ns)
     part_again(c, j, l->part, CUZK_DEADLINE, &why, now_ns);
 }
 
+/* A part that has had its time is told to stop: the watchdog's, after which it is tried again, or the job's, which ends then. */
+static void watch_part(struct engine_core *c, uint32_t lane, uint64_t now_ns)
+{
+    static const struct error late = { .status = CUZK_DEADLINE,
+                                       .text = "it was not done in the time given to it from the beginning of its work on" };
+    struct lane *l = &c->lanes.lanes[lane];
+    const uint64_t limit = c->options.watchdog_ns, took_ns = now_ns - l->watch_ns;
+
+    if (l->watch_ns == 0) return;
+    if (l->job->part_ns != 0 && took_ns >= l->job->part_ns) {
+        core_finish(c, l->job, JOB_FAILED, CUZK_DEADLINE, &late, now_ns);
+    } else if (limit != 0 && took_ns >= limit) {
+        l->stop_ns = now_ns;
+        l->stopped_by_watchdog = true;
+        c->counters.watchdog_stops++;
+        core_do_lane(c, ACT_STOP, lane);
+        core_due(c, now_ns + stop_grace_ns(c));
+    } else {
+        watch(c, l);
+    }
+}
+
 void core_watch_lanes(struct engine_core *c, uint64_t now_ns)
 {
-    const uint64_t limit = c->options.watchdog_ns, grace = stop_grace_ns(c);
+    const uint64_t grace = stop_grace_ns(c);
 
     for (uint32_t i = 0; i < c->lanes.count; i++) {
         struct lane *l = &c->lanes.lanes[i];
@@ -665,16 +695,8 @@ void core_watch_lanes(struct engine_core *c, uint64_t now_ns)
                 lane_give_up(c, i, now_ns);
             else
                 core_due(c, l->stop_ns + grace);
-        } else if (limit != 0 && l->watch_ns != 0) {
-            if (now_ns - l->watch_ns >= limit) {
-                l->stop_ns = now_ns;
-                l->stopped_by_watchdog = true;
-                c->counters.watchdog_stops++;
-                core_do_lane(c, ACT_STOP, i);
-                core_due(c, now_ns + grace);
-            } else {
-                core_due(c, l->watch_ns + limit);
-            }
+        } else {
+            watch_part(c, i, now_ns);
         }
     }
 }

@@ -48,9 +48,10 @@ static bool is_next_for_memory(const struct lanes *l, const struct prove_lane *l
     return p == lane;
 }
 
-/* Under the lock, which it gives up for a moment. */
-static cuzk_status wait_for_a_move(struct lanes *l, struct task *t)
+/* Under the lock, which it gives up for a moment; what is waited for is to be looked at again afterwards. */
+static cuzk_status wait_for_a_move(struct prove_lane *lane, struct task *t)
 {
+    struct lanes *const l = lane->lanes;
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -60,6 +61,10 @@ static cuzk_status wait_for_a_move(struct lanes *l, struct task *t)
         until.tv_sec++;
     }
     (void)pthread_cond_timedwait(&l->moved, &l->lock, &until);
+    const unsigned before = position(l, lane);
+    pthread_mutex_unlock(&l->lock);
+    task_progress(t, LANES_WAITING, 0, before);
+    pthread_mutex_lock(&l->lock);
     return task_poll(t);
 }
 
@@ -70,7 +75,7 @@ static cuzk_status wait_until_first(struct prove_lane *lane, struct task *t, uns
     const uint64_t since = clock_now_ns();
     cuzk_status status = CUZK_OK;
 
-    while (status == CUZK_OK && position(l, lane) >= places) status = wait_for_a_move(l, t);
+    while (status == CUZK_OK && position(l, lane) >= places) status = wait_for_a_move(lane, t);
     lane->wait_ms += clock_ms_since(since);
     return status;
 }
@@ -82,7 +87,7 @@ static cuzk_status wait_until_next_for_memory(struct prove_lane *lane, struct ta
     const uint64_t since = clock_now_ns();
     cuzk_status status = CUZK_OK;
 
-    while (status == CUZK_OK && !is_next_for_memory(l, lane)) status = wait_for_a_move(l, t);
+    while (status == CUZK_OK && !is_next_for_memory(l, lane)) status = wait_for_a_move(lane, t);
     lane->wait_ms += clock_ms_since(since);
     return status;
 }
@@ -94,7 +99,7 @@ static cuzk_status wait_for_memory(struct prove_lane *lane, struct task *t, uint
     const uint64_t since = clock_now_ns();
     cuzk_status status = CUZK_OK;
 
-    while (status == CUZK_OK && l->gives == gives && l->first != lane) status = wait_for_a_move(l, t);
+    while (status == CUZK_OK && l->gives == gives && l->first != lane) status = wait_for_a_move(lane, t);
     lane->wait_ms += clock_ms_since(since);
     return status;
 }

@@ -66,6 +66,9 @@ struct prove_lane {
     struct prove_lane *next; /* behind it */
 };
 
+/* What task_progress says of a proof that waits in the line, some fifty times a second: 0 of those before it. */
+#define LANES_WAITING "waiting for others"
+
 /** Joins the line; waits until it is among the first `lanes`.  prove_lane_leave follows in any case.
  * In      key  of the proof, or NULL where lanes is not: the next proof on it gets the same stream to compute, which has its tables
  * Errors  CUZK_CANCELLED, CUZK_DEADLINE: of every function here that waits. */

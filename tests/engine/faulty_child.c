@@ -1,4 +1,5 @@
-/* Processes of devices that do what they should not.  The program is linked so that groth16_prove, lane_test and device_message_send are those below. */
+/* Processes of devices that do what they should not.  The program is linked so that groth16_prove, prove_lane_turn, lane_test and
+ * device_message_send are those below. */
 #include "faulty_child.h"
 #include "base/rng.h"
 #include "engine/device_child.h"
@@ -6,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/lane_test.h"
 #include "groth16/prove.h"
+#include "groth16/prove_lanes.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -58,6 +60,19 @@ cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, cons
         while (wants("loop ", &number) && nth % number == 0) sleep(1);
     }
     return __real_groth16_prove(t, out, key, plan, w, timings);
+}
+
+cuzk_status __real_prove_lane_turn(struct prove_lane *lane, struct task *t);
+cuzk_status __wrap_prove_lane_turn(struct prove_lane *lane, struct task *t);
+
+cuzk_status __wrap_prove_lane_turn(struct prove_lane *lane, struct task *t)
+{
+    const bool first = lane->compute == NULL || lane->lanes == NULL;
+    unsigned long ms;
+
+    TRY(__real_prove_lane_turn(lane, t));
+    if (first && is_child && wants("slow ", &ms)) usleep((useconds_t)ms * 1000);
+    return CUZK_OK;
 }
 
 cuzk_status __real_lane_test(struct task *t, const struct place *place);

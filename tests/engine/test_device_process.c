@@ -26,6 +26,7 @@
 static struct test_keys keys;
 static struct prng random_source;
 static unsigned jobs = 16;
+static uint64_t part_ms; /* of what is submitted */
 
 /* -- processes ----------------------------------------------------------------------------------------------------------- */
 
@@ -136,7 +137,7 @@ static struct engine_counters counters(struct engine *e)
 
 static void submit(struct engine *e, unsigned key, bool wrong, char id[JOB_ID_BYTES])
 {
-    struct engine_request r = { .request_id = "", .circuit = keys.key[key].name };
+    struct engine_request r = { .request_id = "", .circuit = keys.key[key].name, .part_ms = part_ms, .durable = -1 };
     struct job_answer a;
     struct task t;
 
@@ -361,6 +362,65 @@ static void stopped_or_stuck(void **state)
     assert_true(c.device_restarts > before.device_restarts);
     assert_int_equal(c.lanes_closed, 0);
     engine_close(e, 1000);
+}
+
+/* More proofs than the lines of the process take at once: what waits there longer than the watchdog's time, or the job's own, is not stopped. */
+static void waiting_in_line_is_no_work(void **state)
+{
+    enum { LANES = 27 }; /* twelve at a time, so three rounds */
+    struct engine_options o = options();
+    char id[LANES][JOB_ID_BYTES];
+    (void)state;
+
+    o.backend = "blind";
+    o.device_bytes = 256u << 20;
+    o.pinned_bytes = 1u << 20;
+    o.lane_count = LANES;
+    o.watchdog_ms = 3000;
+    part_ms = 3000;
+    faulty("slow 1800");
+    struct engine *e = open_engine(&o);
+    for (unsigned i = 0; i < LANES; i++) submit(e, 0, false, id[i]);
+    for (unsigned i = 0; i < LANES; i++) must_be_right(e, 0, id[i]);
+    const struct engine_counters c = must_agree(e, LANES);
+    assert_int_equal(c.watchdog_stops, 0);
+    assert_int_equal(c.device_restarts, 0);
+    engine_close(e, 1000);
+    part_ms = 0;
+    faulty(NULL);
+}
+
+/* A job's time for a part is that part's own, in the queue nothing of it passes; what takes longer ends so, and costs no other. */
+static void a_part_has_its_own_time(void **state)
+{
+    enum { JOBS = 4 };
+    struct engine_options o = options();
+    char id[JOBS + 1][JOB_ID_BYTES];
+    struct job_answer a;
+    (void)state;
+
+    o.lane_count = 1;
+    part_ms = 2000;
+    faulty("slow 700");
+    struct engine *e = open_engine(&o);
+    for (unsigned i = 0; i < JOBS; i++) submit(e, 0, false, id[i]);
+    part_ms = 300;
+    submit(e, 0, false, id[JOBS]);
+    part_ms = 0;
+    for (unsigned i = 0; i < JOBS; i++) must_be_right(e, 0, id[i]);
+    engine_await_wait(e, id[JOBS], 0, &a);
+    assert_int_equal(a.end, JOB_FAILED);
+    assert_int_equal(a.status, CUZK_DEADLINE);
+    assert_non_null(strstr(a.error_text, "from the beginning of its work on"));
+    job_answer_free(&a);
+    submit(e, 0, false, id[0]);
+    must_be_right(e, 0, id[0]);
+    const struct engine_counters c = counters(e);
+    assert_int_equal(c.done, JOBS + 1);
+    assert_int_equal(c.expired, 1);
+    assert_int_equal(c.retries, 0);
+    engine_close(e, 1000);
+    faulty(NULL);
 }
 
 static void told_of_key(void *context, const struct key_answer *answer)
@@ -817,6 +877,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(crashes_inside),
         cmocka_unit_test(a_job_that_kills_fails_alone),
         cmocka_unit_test(stopped_or_stuck),
+        cmocka_unit_test(waiting_in_line_is_no_work),
+        cmocka_unit_test(a_part_has_its_own_time),
         cmocka_unit_test(closed_while_it_does_not_answer),
         cmocka_unit_test(cannot_start),
         cmocka_unit_test(cannot_start_again),

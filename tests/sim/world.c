@@ -193,6 +193,11 @@ static void run_part(struct world *w, const struct action *a)
         w->lane_began_ns[a->lane] = 0;
         took_ns += waits_ns;
         happen(w, waits_ns, &begun)->run = run;
+        if (prng_below(&w->random, 2) == 0) { /* there it waits for others once more */
+            const uint64_t more_ns = 1 + prng_below(&w->random, 20 * SECOND);
+            took_ns += more_ns;
+            happen(w, waits_ns + more_ns, &begun)->run = run;
+        }
     }
     struct happening *h = happen(w, took_ns, &e);
     h->run = run;
