@@ -25,6 +25,7 @@ struct msm_plan {
     size_t table_bytes;     /* of that table */
     size_t workspace_bytes; /* heap (CPU) or device bytes of one run */
     double additions;       /* cost model: point additions */
+    double ns;              /* CUDA, cost model: time on the device, with the host's last additions */
 };
 
 /** The CPU's plan for count <= MSM_MAX_COUNT points on thread_count threads, for scalars of full size.  A run may take smaller windows

@@ -25,6 +25,9 @@ enum {
 struct group_speed {
     double mixed_ns;        /* a mixed addition of accumulation, of one SM that has enough of them */
     double mixed_wait_ns;   /* from one to the next in one bucket */
+    double affine_ns;       /* an affine addition of accumulation, likewise */
+    double step_ns;         /* what a launch of affine additions takes beside them */
+    double invert_ns;       /* and at least, for the inversions of the other half of the buckets; additions beside these slow them down */
     double wait_ns;         /* one addition after another in the reduction */
     uint32_t reduce_tasks;  /* points that an SM adds at once in k_reduce_buckets and k_reduce_next */
     uint32_t sum_blocks;    /* of k_sum_bits on an SM */
@@ -45,12 +48,14 @@ struct group_kernels {
     int (*double_row)(void *to, const void *from, uint64_t count, uint32_t doublings, void *stream);
     struct group_speed speed;
     unsigned affine_blocks; /* an SM holds at once */
-    uint64_t affine_from;   /* points from which affine additions are chosen by themselves */
+    uint64_t affine_from;   /* points from which the planner may choose affine additions */
 };
 
-/* The one place where affine accumulation is switched on: the least count of points, by group, at which it was measured to win on an
- * H200 (bench_device, groups affine381, affine381g2, affinebn): BLS12-381 G1 2^26 296 ms against 313, 2^24 135 against 90; G2 2^24 261
- * against 272; BN254 G1 2^26 140 against 146, 2^24 71 against 41.  NEVER where it was not measured. */
+/* Affine additions are thought of from these counts of points on, by group, the least at which they were measured to win on an H200
+ * (bench_device, groups affine381, affine381g2, affinebn): BLS12-381 G1 2^26 253 ms against 313, G2 2^24 225 against 272, BN254 G1 2^26
+ * 139 against 146; NEVER where it was not measured.  From there on shape_ns says which additions take less time: the affine ones where
+ * the workspace sorts several windows at once, the XYZZ ones where it sorts one after another (BLS12-381 G1 2^27 in 12 groups: 866 ms
+ * against 605 predicted). */
 #define NEVER UINT64_MAX
 #define KERNELS(name, upper, from, ...) \
     { msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, msm_##name##_fixed_base, msm_##name##_double_row,         \
@@ -58,10 +63,10 @@ struct group_kernels {
 static const struct group_kernels *kernels_of(const struct curve *c, enum group_id g)
 {
     static const struct group_kernels list[2][2] = {
-        { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 7e3, 12e3, 384, 14, 450, 250),
-          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 15e3, 22e3, 192, 6, 1100, 600) },
-        { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 26, 45.1, 15e3, 20e3, 256, 10, 900, 500),
-          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 28e3, 38.3e3, 128, 4, 3300, 1700) },
+        { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 7e3, 16.8, 50e3, 190e3, 12e3, 384, 14, 450, 250),
+          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 15e3, 0, 0, 0, 22e3, 192, 6, 1100, 600) },
+        { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 26, 45.1, 15e3, 34.0, 50e3, 184e3, 20e3, 256, 10, 900, 500),
+          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 28e3, 113.5, 50e3, 210e3, 38.3e3, 128, 4, 3300, 1700) },
     };
     return &list[c->id == CURVE_BLS12_381][g];
 }
@@ -78,7 +83,7 @@ struct shape {
     uint64_t bucket_count;      /* of all windows */
     uint32_t part_max;          /* partitions of a group at most */
     bool affine;                /* accumulation by affine additions */
-    uint32_t affine_threads, affine_steps;
+    uint32_t affine_threads;
     struct msm_reduction reduction;
     uint32_t item_log2;         /* items of a narrow window after the reduction's levels: 2^item_log2 */
     double reduction_ns;
@@ -129,6 +134,16 @@ static struct msm_group group_of(const struct shape *s, uint64_t count, uint32_t
     return g;
 }
 
+/* Steps of affine additions of one group: by the load of its narrowest windows, whose buckets are the fullest. */
+static uint32_t affine_steps(const struct shape *s, const struct msm_group *g)
+{
+    const uint32_t last = g->end < s->windows.narrow ? g->end : s->windows.narrow, narrow = last > g->first ? last - g->first : 0;
+    const uint32_t index_bits = s->windows.width - (narrow != 0);
+    const uint64_t mean = s->shared ? (uint64_t)g->count * s->windows.count / s->bucket_count : g->count >> index_bits;
+    const uint64_t steps = steps_of(mean, s->shared ? s->bucket_count : (uint64_t)(narrow ? narrow : g->end - g->first) << index_bits);
+    return (uint32_t)(steps < 1 ? 1 : steps > MSM_LOADS - 3 ? MSM_LOADS - 3 : steps);
+}
+
 /* Carves the arrays of one group out of base (NULL: only counts).  Returns the bytes.  What accumulation by affine additions needs lies
  * over what only the sort needs. */
 static size_t group_carve(struct msm_sort *s, struct msm_affine *a, const struct shape *shape, const struct msm_group *g, uint8_t *base)
@@ -170,7 +185,7 @@ static size_t group_carve(struct msm_sort *s, struct msm_affine *a, const struct
 #undef CARVE
 #undef CARVE_BYTES
     a->threads = shape->affine_threads;
-    a->steps = shape->affine_steps;
+    a->steps = affine_steps(shape, g);
     return at > sort_end ? at : sort_end;
 }
 
@@ -208,18 +223,36 @@ static double reduction_of(struct shape *s, const struct device *d, const struct
     return v->wait_ns * waits + v->host_add_ns * r->jobs;
 }
 
-/* Time of a sum in ns, but for what all take: accumulation at full speed, or as long as the fullest bucket takes and part of the rest;
- * sorting; the reduction; doublings on the host.  Within a tenth of most measured sums of 2^18 to 2^27 points, and a third of those of 2^14. */
+static double larger(double a, double b) { return a > b ? a : b; }
+
+/* One group's additions in XYZZ coordinates: at full speed, or as long as the fullest bucket or piece takes and part of the rest. */
+static double xyzz_ns(const struct shape *s, const struct device *d, const struct group_speed *v, const struct msm_group *g, double additions)
+{
+    const double load = s->shared ? (double)g->count * s->windows.count / (double)s->bucket_count : (double)(g->count >> (s->windows.width - 1));
+    const double fullest = load + 3 * (double)root((uint64_t)load), waiting = (fullest < g->piece ? fullest : g->piece) * v->mixed_wait_ns;
+    const double mixed = additions * v->mixed_ns / d->sm_count;
+    return larger(mixed, waiting + 0.3 * mixed);
+}
+
+/* And affine: two launches a step.  What a launch inverts does not shrink with what it adds, so steps through few buckets take as long as
+ * their inversions: 12 groups of one window each at 2^27 points of G1 of BLS12-381 took 866 ms, one group of all windows 488. */
+static double affine_ns(const struct shape *s, const struct device *d, const struct group_speed *v, const struct msm_group *g, double additions)
+{
+    const double launches = 2 * affine_steps(s, g), each = additions * v->affine_ns / d->sm_count / launches;
+    return launches * larger(each + v->step_ns, each / 2 + v->invert_ns);
+}
+
+/* Time of a sum in ns, but for what all take: accumulation, a group after another; sorting; the reduction; doublings on the host.  Within a
+ * tenth of most measured sums of 2^18 to 2^27 points, and a third of those of 2^14. */
 static double shape_ns(const struct shape *s, const struct device *d, const struct group_speed *v, uint64_t count)
 {
-    const double entries = (double)count * s->windows.count;
-    const double load = s->shared ? entries / (double)s->bucket_count : (double)(count >> (s->windows.width - 1));
-    double mixed = (entries - (double)s->bucket_count) * v->mixed_ns / d->sm_count;
-    if (s->affine) mixed *= 0.92; /* 507 ms against 544 at 2^27 points of G1 of BLS12-381, 237 against 260 at 2^24 of G2 */
-    if (mixed < 0) mixed = 0;
-    const double waiting = (load + 3 * (double)root((uint64_t)load)) * v->mixed_wait_ns;
-    const double slow = waiting + 0.3 * mixed, accumulation = mixed > slow ? mixed : slow;
-    return accumulation + entries * SORT_NS / d->sm_count + s->reduction_ns + (s->shared ? s->sets.width : s->scalar_bits) * v->host_dbl_ns;
+    double ns = (double)count * s->windows.count * SORT_NS / d->sm_count + s->reduction_ns + (s->shared ? s->sets.width : s->scalar_bits) * v->host_dbl_ns;
+    for (uint32_t first = 0; first < s->windows.count; first += s->per_group) {
+        const struct msm_group g = group_of(s, count, first);
+        const double additions = larger((double)count * (g.end - g.first) - g.bucket_count, 0);
+        ns += GROUP_NS + (s->affine ? affine_ns : xyzz_ns)(s, d, v, &g, additions);
+    }
+    return ns;
 }
 
 static void shape_of(struct shape *s, const struct device *d, const struct curve *c, enum group_id g, uint64_t count, uint32_t windows, uint32_t groups,
@@ -239,12 +272,9 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     s->aff_bytes = c->group[g]->aff_bytes;
     s->xyzz_bytes = 2 * s->aff_bytes;
     if (accumulation == MSM_AFFINE) {
-        const uint64_t mean = shared ? count * windows / s->bucket_count : count >> (s->windows.width - 1);
-        const uint64_t steps = steps_of(mean, shared ? s->bucket_count : (uint64_t)s->windows.narrow << (s->windows.width - 1));
         s->affine = true;
         const uint32_t blocks = d->sm_count * kernels_of(c, g)->affine_blocks;
         s->affine_threads = (blocks > 2 * MSM_AFFINE_INVERTERS ? blocks - MSM_AFFINE_INVERTERS : MSM_AFFINE_INVERTERS) * (g == GROUP_G2 ? 64 : 128);
-        s->affine_steps = (uint32_t)(steps < 1 ? 1 : steps > MSM_LOADS - 3 ? MSM_LOADS - 3 : steps);
     }
     const struct group_speed *speed = &kernels_of(c, g)->speed;
     uint32_t seg_log2 = 0;
@@ -276,17 +306,19 @@ static size_t shape_bytes(const struct shape *s)
     return s->bucket_bytes + (s->group_bytes > s->reduce_bytes ? s->group_bytes : s->reduce_bytes);
 }
 
-static void plan_take(struct msm_plan *out, const struct shape *s, uint32_t groups, double cost)
+static void plan_take(struct msm_plan *out, const struct shape *s, uint32_t groups, double ns)
 {
+    out->accumulation = s->affine ? MSM_AFFINE : MSM_XYZZ;
     out->window_count = s->windows.count;
     out->window_bits = s->windows.width;
     out->block_count = groups;
     out->row_count = s->shared ? s->windows.count : 1;
     out->workspace_bytes = shape_bytes(s);
-    out->additions = cost;
+    out->additions = (double)out->count * s->windows.count + 2 * (double)s->bucket_count;
+    out->ns = ns;
 }
 
-static cuzk_status plan_start(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count)
+static cuzk_status plan_start(struct msm_plan *out, struct task *t, const struct curve *c, enum group_id g, uint64_t count)
 {
     if (count >= 1u << 30) return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points; the CUDA backend takes fewer than 2^30", (unsigned long long)count);
     memset(out, 0, sizeof *out);
@@ -295,8 +327,14 @@ static cuzk_status plan_start(struct msm_plan *out, struct task *t, const struct
     out->count = count;
     out->scalar_bits = c->fr.bits;
     out->thread_count = 1;
-    out->accumulation = d->msm_accumulation == MSM_ANY ? (count >= kernels_of(c, g)->affine_from ? MSM_AFFINE : MSM_XYZZ) : d->msm_accumulation;
     return CUZK_OK;
+}
+
+/* May a sum be planned with these additions? */
+static bool allowed(const struct device *d, const struct curve *c, enum group_id g, uint64_t count, enum msm_accumulation a)
+{
+    if (d->msm_accumulation != MSM_ANY) return a == d->msm_accumulation;
+    return a == MSM_XYZZ || count >= kernels_of(c, g)->affine_from;
 }
 
 /* Are there shared memory for the counters of its partitions and room for it? */
@@ -305,24 +343,28 @@ static bool fits(const struct shape *s, const struct device *d, uint64_t limit)
     return s->part_max <= MSM_PARTS_MAX && 4 * s->part_max <= d->shared_bytes && shape_bytes(s) <= limit;
 }
 
-cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
-                                 uint64_t count, uint64_t limit)
+/* The best of these additions without a table in at most `limit` bytes, if it is better than what is there (ns 0: nothing is). */
+static void plan_windows(struct msm_plan *out, const struct device *d, enum msm_accumulation a, uint64_t limit)
 {
-    double best = 0;
-    TRY(plan_start(out, t, d, c, g, count));
+    const struct curve *c = out->curve;
     for (uint32_t windows = (c->fr.bits + WINDOW_MAX - 1) / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
-            shape_of(&s, d, c, g, count, windows, groups, out->accumulation, false);
+            shape_of(&s, d, c, out->group, out->count, windows, groups, a, false);
             if (!fits(&s, d, limit)) continue;
-            const double cost = shape_ns(&s, d, &kernels_of(c, g)->speed, count) + GROUP_NS * groups;
-            if (best == 0 || cost < best) {
-                best = cost;
-                plan_take(out, &s, groups, (double)count * windows + 2 * (double)s.bucket_count);
-            }
+            const double ns = shape_ns(&s, d, &kernels_of(c, out->group)->speed, out->count);
+            if (out->ns == 0 || ns < out->ns) plan_take(out, &s, groups, ns);
             break; /* more groups cost more */
         }
-    if (best == 0)
+}
+
+cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
+                                 uint64_t count, uint64_t limit)
+{
+    TRY(plan_start(out, t, c, g, count));
+    for (enum msm_accumulation a = MSM_XYZZ; a <= MSM_AFFINE; a++)
+        if (allowed(d, c, g, count, a)) plan_windows(out, d, a, limit);
+    if (out->ns == 0)
         return FAIL(t, CUZK_TOO_LARGE, "an MSM of %llu points of %s %s does not fit in %llu bytes of GPU memory", (unsigned long long)count, c->name,
                     c->group[g]->name, (unsigned long long)limit);
     return CUZK_OK;
@@ -336,29 +378,30 @@ cuzk_status cuda_msm_plan(struct msm_plan *out, struct task *t, const struct dev
 
 /* -- tables of multiples -- */
 
-cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
-                                uint64_t table_bytes)
+static void plan_table(struct msm_plan *out, const struct device *d, enum msm_accumulation a, uint64_t table_bytes)
 {
-    struct msm_plan without;
-    struct shape s;
-    TRY(cuda_msm_plan(&without, t, d, c, g, count));
-    shape_of(&s, d, c, g, count, without.window_count, (uint32_t)without.block_count, without.accumulation, false);
-    TRY(plan_start(out, t, d, c, g, count));
-    const size_t row_bytes = count * c->group[g]->aff_bytes;
-    const struct group_speed *speed = &kernels_of(c, g)->speed;
-    double best = shape_ns(&s, d, speed, count) + GROUP_NS * (double)without.block_count;
+    const struct curve *c = out->curve;
+    const uint64_t count = out->count;
+    const size_t row_bytes = count * c->group[out->group]->aff_bytes;
     for (uint32_t windows = (c->fr.bits + WINDOW_MAX - 1) / WINDOW_MAX; count && c->fr.bits / windows >= WINDOW_MIN; windows++) {
+        struct shape s;
         if (count * windows >= 1u << 30 || windows * row_bytes > table_bytes || windows * row_bytes + 32 * count > d->arena_bytes) break;
-        shape_of(&s, d, c, g, count, windows, 1, out->accumulation, true);
+        shape_of(&s, d, c, out->group, count, windows, 1, a, true);
         if (!fits(&s, d, d->arena_bytes - windows * row_bytes - 32 * count)) continue;
-        const double cost = shape_ns(&s, d, speed, count) + GROUP_NS;
-        if (cost < best) {
-            best = cost;
-            plan_take(out, &s, 1, (double)count * windows + 2 * (double)s.bucket_count);
+        const double ns = shape_ns(&s, d, &kernels_of(c, out->group)->speed, count);
+        if (ns < out->ns) {
+            plan_take(out, &s, 1, ns);
             out->table_bytes = windows * row_bytes;
         }
     }
-    if (out->row_count < 2) *out = without;
+}
+
+cuzk_status cuda_msm_table_plan(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g, uint64_t count,
+                                uint64_t table_bytes)
+{
+    TRY(cuda_msm_plan(out, t, d, c, g, count));
+    for (enum msm_accumulation a = MSM_XYZZ; a <= MSM_AFFINE; a++)
+        if (allowed(d, c, g, count, a)) plan_table(out, d, a, table_bytes);
     return CUZK_OK;
 }
 
