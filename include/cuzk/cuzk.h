@@ -188,14 +188,31 @@ typedef struct cuzk_key_info {
     }
 CUZK_API void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out); /* texts live as long as the key */
 
+typedef struct cuzk_derive_options {
+    size_t size;
+    int64_t checkpoint_seconds; /* of work since the last that are worth one; 0: after every pass; below 0: none at all */
+    /* NULL, or told when a stage has ended ("points of H", "transform 1 of 2 (LD)", "checkpoint", "C into L", ...), and, in a sentence, what
+     * becomes of checkpoints.  On the caller's thread. */
+    void (*stage)(void *context, const char *stage, double ms);
+    void (*note)(void *context, const char *text);
+    void *context;
+} cuzk_derive_options;
+#define CUZK_DERIVE_OPTIONS_INIT                          \
+    {                                                     \
+        sizeof(cuzk_derive_options), 60, NULL, NULL, NULL \
+    }
+
 /** Makes the derived form of a key and writes it to path (NULL: the key's name and ".derived"), where cuzk_key_open finds it: a cache that
  * only its maker trusts, mode 0600, bound to the key by its SHA-256.  Checked against the key with fresh randomness before it is kept.
- * In      key  opened with CUZK_KEY_ORIGINAL and its r1cs
+ * Long transforms leave checkpoints in path and ".work", from which the next call for the same key and path goes on, on any backend; the file
+ * goes when the derived key is there.  One that is damaged, of another key or cannot be written is said (note) and is no error.
+ * In      key  opened with CUZK_KEY_ORIGINAL and its r1cs;  options  NULL: as CUZK_DERIVE_OPTIONS_INIT
  * Errors  CUZK_INVALID_ARGUMENT: without the circuit there is nothing to derive from; CUZK_MISMATCH: the r1cs is another circuit's;
  *         CUZK_KEY_INVALID: the check failed; CUZK_NO_MEMORY, CUZK_TOO_LARGE, CUZK_IO, CUZK_CANCELLED, CUZK_DEADLINE.
  * Cost    domain_size log2(domain_size) products of a point by a scalar, and a quarter more: 40 us each and core (BLS12-381). */
 CUZK_CHECKED cuzk_status cuzk_key_derive(cuzk_context *context, const cuzk_key *key, const char *path,
-                                         const cuzk_watch *watch, cuzk_error *error);
+                                         const cuzk_derive_options *options, const cuzk_watch *watch,
+                                         cuzk_error *error);
 
 typedef struct cuzk_check_options {
     size_t size;

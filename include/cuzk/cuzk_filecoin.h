@@ -158,7 +158,8 @@ CUZK_API void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_
 /** cuzk_key_derive for parameters: the circuit is at hand.
  * In  key  opened with CUZK_KEY_ORIGINAL;  path  NULL: beside the .params */
 CUZK_CHECKED cuzk_status cuzk_porep_key_derive(cuzk_context *context, const cuzk_porep_key *key,
-                                               const char *path, const cuzk_watch *watch, cuzk_error *error);
+                                               const char *path, const cuzk_derive_options *options,
+                                               const cuzk_watch *watch, cuzk_error *error);
 
 /** Only the verifying key, from the same folder; checked in the same way. */
 CUZK_CHECKED cuzk_status cuzk_porep_vk_open(cuzk_vk **out, uint64_t sector_bytes, const char *folder,

@@ -75,6 +75,9 @@ void api_copy_in(void *own, size_t own_size,
 void api_copy_out(void *callers, const void *own,
                   size_t own_size); /* keeps the caller's size; callers may be NULL */
 
+struct groth16_derive_options;
+void api_derive_options(struct groth16_derive_options *out, const cuzk_derive_options *options);
+
 /** A new zeroed handle. */
 cuzk_status api_new(struct api_call *call, void **out, size_t bytes) MUST_CHECK;
 

@@ -84,14 +84,18 @@ void cuzk_porep_key_describe(const cuzk_porep_key *key, cuzk_porep_key_info *out
 }
 
 cuzk_status cuzk_porep_key_derive(cuzk_context *context, const cuzk_porep_key *key, const char *path,
-                                  const cuzk_watch *watch, cuzk_error *error)
+                                  const cuzk_derive_options *options, const cuzk_watch *watch,
+                                  cuzk_error *error)
 {
+    struct groth16_derive_options own;
     struct api_call call;
 
     api_begin(&call, context, watch);
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
-    return api_end(&call, groth16_derive(&call.task, key->key.key, path, context->backend, context->device),
+    api_derive_options(&own, options);
+    return api_end(&call,
+                   groth16_derive(&call.task, key->key.key, path, &own, context->backend, context->device),
                    error);
 }
 

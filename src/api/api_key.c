@@ -76,15 +76,30 @@ void cuzk_key_describe(const cuzk_key *key, cuzk_key_info *out)
     api_copy_out(out, &own, sizeof own);
 }
 
-cuzk_status cuzk_key_derive(cuzk_context *context, const cuzk_key *key, const char *path,
-                            const cuzk_watch *watch, cuzk_error *error)
+void api_derive_options(struct groth16_derive_options *out, const cuzk_derive_options *options)
 {
+    cuzk_derive_options own = CUZK_DERIVE_OPTIONS_INIT;
+
+    api_copy_in(&own, sizeof own, options);
+    out->checkpoint_ms = own.checkpoint_seconds < 0 || own.checkpoint_seconds > INT64_MAX / 1000
+                             ? DERIVE_NO_CHECKPOINT
+                             : 1000 * (uint64_t)own.checkpoint_seconds;
+    out->stage = own.stage;
+    out->note = own.note;
+    out->context = own.context;
+}
+
+cuzk_status cuzk_key_derive(cuzk_context *context, const cuzk_key *key, const char *path,
+                            const cuzk_derive_options *options, const cuzk_watch *watch, cuzk_error *error)
+{
+    struct groth16_derive_options own;
     struct api_call call;
 
     api_begin(&call, context, watch);
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     if (key == NULL) return api_end(&call, api_refuse(&call, "key"), error);
-    return api_end(&call, groth16_derive(&call.task, key->key, path, context->backend, context->device),
+    api_derive_options(&own, options);
+    return api_end(&call, groth16_derive(&call.task, key->key, path, &own, context->backend, context->device),
                    error);
 }
 

@@ -89,13 +89,17 @@ struct group_ntt_plan {
     bool scales;            /* pass 0 multiplies point i by scale step^i */
     struct fr scale, step;
     unsigned pass_count;    /* pass 0, which also brings the points into the order of the others, included */
+    unsigned steps;         /* what the points are after each pass: where it is the same, one backend goes on with what another began */
     size_t workspace_bytes;
 };
+/* steps: radix 2 in time; after pass s, transforms of all blocks of 2^s points in bit-reversed order, affine. */
+#define GROUP_NTT_RADIX_2 1
 /** What every backend's plan says; workspace_bytes 0.  In  scale, step  both NULL, or neither */
 static inline void group_ntt_plan_fill(struct group_ntt_plan *out, const struct domain *domain, bool inverse, const struct fr *scale,
                                        const struct fr *step)
 {
-    const struct group_ntt_plan plan = { .domain = *domain, .inverse = inverse, .scales = scale != NULL, .pass_count = domain->log2 + 1 };
+    const struct group_ntt_plan plan = { .domain = *domain, .inverse = inverse, .scales = scale != NULL, .pass_count = domain->log2 + 1,
+                                         .steps = GROUP_NTT_RADIX_2 };
     *out = plan;
     if (scale == NULL) return;
     out->scale = *scale;

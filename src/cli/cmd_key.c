@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char derive_help[] = "Makes the derived form of KEY: H in Lagrange form on the coset, and the "
                                   "circuit's matrix C folded into L.  Proofs are the same "
@@ -15,6 +16,10 @@ static const char derive_help[] = "Makes the derived form of KEY: H in Lagrange 
                                   "readable by its owner alone.  prove, porep prove and cuzkd take "
                                   "KEY.derived by themselves (--key-mode says otherwise).\n"
                                   "\n"
+                                  "A long derivation leaves checkpoints in KEY.derived.work and goes on "
+                                  "from the last one when it is called again, on a card or on "
+                                  "the CPU.\n"
+                                  "\n"
                                   "KEY is a .zkey or a .params with the circuit's .r1cs, or a built-in "
                                   "circuit (porep-2k, ...), whose parameters stand in DIR.";
 
@@ -23,6 +28,39 @@ struct opened {
     cuzk_porep_key *porep;
     const char *path; /* of the key's file */
 };
+
+/* What the library tells meanwhile.  A stage that took long is told at once; the times of all stand in the result. */
+#define TOLD_MS 1000.0
+
+static void told_note(void *context, const char *text)
+{
+    (void)context;
+    if (!cli.quiet) fprintf(stderr, "%scuzk: %s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", text);
+}
+
+static void told_stage(void *context, const char *stage, double ms)
+{
+    json_t *const stages = context, *const before = json_object_get(stages, stage);
+    char text[128];
+
+    json_object_set_new(stages, stage, json_real(ms + (before != NULL ? json_real_value(before) : 0)));
+    if (ms < TOLD_MS) return;
+    snprintf(text, sizeof text, "%s: %.1f s", stage, ms * 1e-3);
+    told_note(NULL, text);
+}
+
+static void print_stages(json_t *stages)
+{
+    const char *stage, *before = "  ";
+    json_t *ms;
+
+    json_object_foreach(stages, stage, ms)
+    {
+        printf("%s%s %.1f s", before, stage, json_real_value(ms) * 1e-3);
+        before = ", ";
+    }
+    putchar('\n');
+}
 
 static bool is_built_in(const char *key)
 {
@@ -52,6 +90,9 @@ static cuzk_status open_key(struct opened *o, cuzk_context *context, const char 
 static int key_derive(int argc, char **argv)
 {
     const char *key_path = NULL, *r1cs_path = NULL, *folder = NULL, *out_path = NULL;
+    cuzk_derive_options how = CUZK_DERIVE_OPTIONS_INIT;
+    uint64_t seconds = (uint64_t)how.checkpoint_seconds;
+    bool none = false;
     const struct option_row options[] = {
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
           "the circuit's constraints: a key does not hold its matrix C" },
@@ -60,6 +101,9 @@ static int key_derive(int argc, char **argv)
           "/var/tmp/filecoin-proof-parameters)" },
         { "--out", OPTION_TEXT, &out_path, 0, 0, "FILE",
           "where it goes (default KEY.derived, where it is found)" },
+        { "--checkpoint", OPTION_COUNT, &seconds, 0, 1000000, "S",
+          "seconds of work that are worth one (default 60; 0: after every pass)" },
+        { "--no-checkpoints", OPTION_FLAG, &none, 0, 0, NULL, "leave none, and go on from none" },
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,
     };
@@ -69,6 +113,7 @@ static int key_derive(int argc, char **argv)
     cuzk_context *context = NULL;
     struct opened opened = { NULL, NULL, NULL };
     char beside[PATH_MAX];
+    json_t *stages = NULL;
     int exit_code = 0;
     struct task t;
 
@@ -90,20 +135,33 @@ static int key_derive(int argc, char **argv)
         snprintf(beside, sizeof beside, "%s.derived", opened.path);
         out_path = beside;
     }
+    how.checkpoint_seconds = none ? -1 : (int64_t)seconds;
+    how.stage = told_stage;
+    how.note = told_note;
+    how.context = stages = json_object();
+    if (stages == NULL) goto no_memory;
     const uint64_t start = clock_now_ns();
-    const cuzk_status status = opened.porep != NULL
-                                   ? cuzk_porep_key_derive(context, opened.porep, out_path, &watch, &error)
-                                   : cuzk_key_derive(context, opened.key, out_path, &watch, &error);
+    const cuzk_status status =
+        opened.porep != NULL ? cuzk_porep_key_derive(context, opened.porep, out_path, &how, &watch, &error)
+                             : cuzk_key_derive(context, opened.key, out_path, &how, &watch, &error);
     if (status != CUZK_OK) goto failed;
-    if (cli.json)
-        cli_print_json(json_pack("{s:s, s:o, s:o, s:f}", "status", "OK", "key", cli_json_text(opened.path),
-                                 "derived", cli_json_text(out_path), "derive_ms", clock_ms_since(start)));
-    else if (!cli.quiet)
+    if (cli.json) {
+        cli_print_json(json_pack("{s:s, s:o, s:o, s:f, s:O}", "status", "OK", "key",
+                                 cli_json_text(opened.path), "derived", cli_json_text(out_path), "derive_ms",
+                                 clock_ms_since(start), "stages_ms", stages));
+    } else if (!cli.quiet) {
         printf("%s: made and checked in %.1f s\n", out_path, clock_ms_since(start) * 1e-3);
+        print_stages(stages);
+    }
+    goto out;
+no_memory:
+    FAIL(&t, CUZK_NO_MEMORY, "no memory for a few numbers");
+    exit_code = cli_fail_task(&t);
     goto out;
 failed:
     exit_code = cli_fail(&error);
 out:
+    json_decref(stages);
     cuzk_key_close(opened.key);
     cuzk_porep_key_close(opened.porep);
     cuzk_context_destroy(context);

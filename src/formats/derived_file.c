@@ -119,12 +119,10 @@ cuzk_status derived_file_check(struct task *t, const char *path, const struct de
     return CUZK_OK;
 }
 
-void derived_file_finish(uint8_t *file, const struct derived_shape *s, const uint8_t key_digest[SHA256_BYTES],
-                         uint64_t key_bytes)
+void derived_file_head(uint8_t *file, const struct derived_shape *s,
+                       const uint8_t part_digest[DERIVED_PARTS][SHA256_BYTES],
+                       const uint8_t key_digest[SHA256_BYTES], uint64_t key_bytes)
 {
-    struct derived_layout layout;
-
-    derived_layout_plan(&layout, s);
     memset(file, 0, DERIVED_HEADER_BYTES);
     memcpy(file, MAGIC, MAGIC_BYTES);
     store_le32(file + AT_VERSION, DERIVED_VERSION);
@@ -135,8 +133,18 @@ void derived_file_finish(uint8_t *file, const struct derived_shape *s, const uin
     store_le64(file + AT_INPUTS, s->input_count);
     store_le64(file + AT_KEY_BYTES, key_bytes);
     memcpy(file + AT_KEY_DIGEST, key_digest, SHA256_BYTES);
-    for (int p = 0; p < DERIVED_PARTS; p++)
-        sha256_of(file + AT_PART_DIGEST + p * SHA256_BYTES, file + layout.offset[p],
-                  layout.count[p] * s->curve->g1.aff_bytes);
+    memcpy(file + AT_PART_DIGEST, part_digest, DERIVED_PARTS * SHA256_BYTES);
     sha256_of(file + AT_HEADER_DIGEST, file, AT_HEADER_DIGEST);
+}
+
+void derived_file_finish(uint8_t *file, const struct derived_shape *s, const uint8_t key_digest[SHA256_BYTES],
+                         uint64_t key_bytes)
+{
+    uint8_t parts[DERIVED_PARTS][SHA256_BYTES];
+    struct derived_layout layout;
+
+    derived_layout_plan(&layout, s);
+    for (int p = 0; p < DERIVED_PARTS; p++)
+        sha256_of(parts[p], file + layout.offset[p], layout.count[p] * s->curve->g1.aff_bytes);
+    derived_file_head(file, s, (const uint8_t(*)[SHA256_BYTES])parts, key_digest, key_bytes);
 }

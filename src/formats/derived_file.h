@@ -48,8 +48,12 @@ cuzk_status derived_file_parse(struct derived_file *out, struct task *t, const c
 /** The digest of each part.
  * Errors  CUZK_MALFORMED names the part.  Cost  one pass over the file. */
 cuzk_status derived_file_check(struct task *t, const char *path, const struct derived_file *d) MUST_CHECK;
-/** Writes the header into file, whose parts stand where the layout says: their digests are taken here.
- * In  key_digest, key_bytes  of the original */
+/** Writes the header into file.
+ * In  part_digest  of each part;  key_digest, key_bytes  of the original */
+void derived_file_head(uint8_t *file, const struct derived_shape *shape,
+                       const uint8_t part_digest[DERIVED_PARTS][SHA256_BYTES],
+                       const uint8_t key_digest[SHA256_BYTES], uint64_t key_bytes);
+/** The same for a file whose parts stand where the layout says: their digests are taken here. */
 void derived_file_finish(uint8_t *file, const struct derived_shape *shape,
                          const uint8_t key_digest[SHA256_BYTES], uint64_t key_bytes);
 

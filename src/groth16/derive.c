@@ -4,22 +4,22 @@
 #include "base/filenote.h"
 #include "base/hostmem.h"
 #include "groth16/chunks.h"
+#include "groth16/derive_fold.h"
+#include "groth16/derive_work.h"
 #include "groth16/key_derived.h"
 #include "groth16/new_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLD_PIECE ((uint64_t)1 << 16) /* points of L decoded at once */
-#define FOLD_CHUNK 64                  /* variables: they share an inversion */
-
 struct derivation {
     const struct groth16_key *key;
     const struct backend *backend;
     struct device *device;
     struct stream *stream;
+    struct derive_work *work; /* NULL: no checkpoints */
+    const struct groth16_derive_options *options;
     struct constraints circuit;
-    struct csr c; /* C transposed: a row a variable, the entries' columns are the circuit's rows */
 };
 
 /* -- the circuit ------------------------------------------------------------------------------------------------------- */
@@ -47,66 +47,57 @@ static cuzk_status circuit_of(struct constraints *out, struct task *t, const str
     return status;
 }
 
-struct transposing {
-    struct derivation *d;
-    struct csr_builder *builder;
-    bool placing;
-};
-
-static cuzk_status transpose_term(void *context, struct task *t, const struct constraint_term *term)
-{
-    struct transposing *x = context;
-
-    if (term->side != R1CS_C || x->d->key->curve->fr.is_zero(&term->coefficient)) return CUZK_OK;
-    if (x->placing)
-        return csr_builder_place(x->builder, t, term->variable, (uint32_t)term->row, &term->coefficient);
-    csr_builder_count(x->builder, term->variable);
-    return CUZK_OK;
-}
-
-static cuzk_status transpose(struct task *t, struct derivation *d)
-{
-    struct transposing x = { .d = d };
-    cuzk_status status;
-
-    TRY_GOTO(out,
-             csr_builder_create(&x.builder, t, d->key->curve, d->key->variable_count, d->key->domain.size));
-    TRY_GOTO(out, d->circuit.walk(d->circuit.circuit, t, transpose_term, &x));
-    TRY_GOTO(out, csr_builder_ready(x.builder, t));
-    x.placing = true;
-    TRY_GOTO(out, d->circuit.walk(d->circuit.circuit, t, transpose_term, &x));
-    csr_builder_finish(x.builder, &d->c);
-    return CUZK_OK;
-out:
-    csr_builder_destroy(x.builder);
-    return status;
-}
-
 /* -- transforms ---------------------------------------------------------------------------------------------------------- */
 
-/* A transform in place; points in host memory. */
-static cuzk_status transform(struct task *t, const struct derivation *d, uint8_t *points, bool inverse,
-                             const struct fr *scale, const struct fr *step)
+/* One of the transforms that a vector of points goes through. */
+struct transform {
+    const char *name;
+    uint32_t vector;        /* of points */
+    uint32_t passes_before; /* of the vector's transforms before this one */
+    bool inverse;
+    const struct fr *scale, *step;
+};
+
+static uint32_t passes_done(const struct derivation *d, uint32_t vector)
+{
+    return d->work != NULL ? d->work->vector[vector].passes : 0;
+}
+
+static cuzk_status keep(struct task *t, const struct derivation *d, const struct transform *x,
+                        unsigned passes, uint8_t *points, const struct buffer *on)
 {
     const struct backend *be = d->backend;
-    const struct domain *domain = &d->key->domain;
-    const size_t bytes = domain->size * d->key->curve->g1.aff_bytes;
+
+    if (d->work == NULL || !derive_work_due(d->work)) return CUZK_OK;
+    if (!be->reads_host_memory) {
+        TRY(be->download(d->stream, t, points, on, 0, on->bytes));
+        TRY(be->stream_sync(d->stream, t));
+    }
+    return derive_work_save(d->work, t, x->vector, x->passes_before + passes, points);
+}
+
+/* Passes from first on, in place; points in host memory. */
+static cuzk_status run_passes(struct task *t, const struct derivation *d, const struct transform *x,
+                              const struct group_ntt_plan *plan, unsigned first, uint8_t *points)
+{
+    const struct backend *be = d->backend;
+    const size_t bytes = d->key->domain.size * d->key->curve->g1.aff_bytes;
     struct buffer on = buffer_borrow(d->device, span_of(points, bytes)), workspace = { 0 };
-    struct group_ntt_plan plan;
     cuzk_status status;
 
-    TRY_GOTO(out, be->group_ntt_plan(&plan, t, d->device, domain, inverse, scale, step));
-    TRY_GOTO(out, be->buffer_take(&workspace, t, d->device, MEM_DEVICE, plan.workspace_bytes, 0));
+    TRY_GOTO(out, be->buffer_take(&workspace, t, d->device, MEM_DEVICE, plan->workspace_bytes, 0));
     if (!be->reads_host_memory) {
         TRY_GOTO(out, be->buffer_take(&on, t, d->device, MEM_DEVICE, bytes, 0));
         TRY_GOTO(out, be->upload(d->stream, t, &on, 0, points, bytes));
     }
-    for (unsigned pass = 0; pass < plan.pass_count; pass++) {
-        task_progress(t, "transforms", pass, plan.pass_count);
-        TRY_GOTO(out, be->group_ntt(d->stream, t, &plan, &on, pass, 1, &workspace));
+    for (unsigned pass = first; pass < plan->pass_count; pass++) {
+        task_progress(t, x->name, pass, plan->pass_count);
+        TRY_GOTO(out, be->group_ntt(d->stream, t, plan, &on, pass, 1, &workspace));
         TRY_GOTO(out, be->stream_sync(d->stream, t));
+        TRY_GOTO(out, keep(t, d, x, pass + 1, points, &on));
         TRY_GOTO(out, task_poll(t));
     }
+    task_progress(t, x->name, plan->pass_count, plan->pass_count);
     if (!be->reads_host_memory) {
         TRY_GOTO(out, be->download(d->stream, t, points, &on, 0, bytes));
         TRY_GOTO(out, be->stream_sync(d->stream, t));
@@ -118,15 +109,41 @@ out:
     return status;
 }
 
-/* The key's H points, decoded; bellman has none for the last coefficient, which is always zero. */
-static cuzk_status copy_h(struct task *t, const struct groth16_key *key, uint8_t *out)
+/* What is left of a transform. */
+static cuzk_status transform(struct task *t, const struct derivation *d, const struct transform *x,
+                             uint8_t *points)
 {
+    const uint32_t done = passes_done(d, x->vector);
+    struct group_ntt_plan plan;
+    uint64_t since = clock_now_ns();
+
+    TRY(d->backend->group_ntt_plan(&plan, t, d->device, &d->key->domain, x->inverse, x->scale, x->step));
+    if (done >= x->passes_before + plan.pass_count) return CUZK_OK;
+    TRY(run_passes(t, d, x, &plan, done > x->passes_before ? done - x->passes_before : 0, points));
+    derive_stage(d->options, x->name, &since);
+    return CUZK_OK;
+}
+
+/* A vector as its last checkpoint has it, or else the key's H points, decoded; bellman has none for the last coefficient, which is always zero. */
+static cuzk_status begin_vector(struct task *t, const struct derivation *d, uint32_t vector, uint8_t *out)
+{
+    const struct groth16_key *key = d->key;
     const size_t point = key->curve->g1.aff_bytes;
     const uint64_t count = key->point_count[QUERY_H];
+    uint64_t since = clock_now_ns();
 
+    if (d->work != NULL) TRY(derive_work_load(d->work, t, vector, out));
+    if (passes_done(d, vector) != 0) {
+        derive_stage(d->options, "reading a checkpoint", &since);
+        return CUZK_OK;
+    }
+    task_progress(t, "points of H", 0, 1);
     memset(out + count * point, 0, (key->domain.size - count) * point);
-    if (key->encoded[QUERY_H]) return groth16_key_points(t, key, QUERY_H, 0, count, out);
-    memcpy(out, key->point[QUERY_H].data, count * point);
+    if (key->encoded[QUERY_H])
+        TRY(groth16_key_points(t, key, QUERY_H, 0, count, out));
+    else
+        memcpy(out, key->point[QUERY_H].data, count * point);
+    derive_stage(d->options, "points of H", &since);
     return CUZK_OK;
 }
 
@@ -135,10 +152,16 @@ static cuzk_status lagrange_snarkjs(struct task *t, const struct derivation *d,
                                     const struct derived_points *p)
 {
     const struct domain *domain = &d->key->domain;
+    const struct transform first = { .name = "transform 1 of 2 (LD)" },
+                           second = { .name = "transform 2 of 2 (LD)",
+                                      .passes_before = domain->log2 + 1,
+                                      .inverse = true,
+                                      .scale = &domain->size_inv,
+                                      .step = &domain->shift };
 
-    TRY(copy_h(t, d->key, p->ld));
-    TRY(transform(t, d, p->ld, false, NULL, NULL));
-    return transform(t, d, p->ld, true, &domain->size_inv, &domain->shift);
+    TRY(begin_vector(t, d, 0, p->ld));
+    TRY(transform(t, d, &first, p->ld));
+    return transform(t, d, &second, p->ld);
 }
 
 /* bellman: Lc_j = z / n sum (shift omega^j)^-i H_i and LD_j = z / n sum omega^-ij H_i, z = 1 / (shift^n - 1). */
@@ -151,113 +174,61 @@ static cuzk_status lagrange_bellman(struct task *t, const struct derivation *d,
 
     f->from_u64(&one, 1);
     f->mul(&scale, &domain->z_coset_inv, &domain->size_inv);
-    TRY(copy_h(t, d->key, p->ld));
-    memcpy(p->lc, p->ld, domain->size * d->key->curve->g1.aff_bytes);
-    TRY(transform(t, d, p->ld, true, &scale, &one));
-    return transform(t, d, p->lc, true, &scale, &domain->shift_inv);
+    const struct transform ld = { .name = "transform 1 of 2 (LD)",
+                                  .inverse = true,
+                                  .scale = &scale,
+                                  .step = &one },
+                           lc = { .name = "transform 2 of 2 (Lc)",
+                                  .vector = 1,
+                                  .inverse = true,
+                                  .scale = &scale,
+                                  .step = &domain->shift_inv };
+    TRY(begin_vector(t, d, 0, p->ld));
+    TRY(transform(t, d, &ld, p->ld));
+    TRY(begin_vector(t, d, 1, p->lc));
+    return transform(t, d, &lc, p->lc);
 }
 
 /* -- C into L ------------------------------------------------------------------------------------------------------------ */
 
-struct fold {
-    const struct derivation *d;
-    const uint8_t *ld;
-    uint64_t first; /* variable */
-    uint8_t *out;   /* of variable first: L on entry, infinity for the inputs; L' on return */
-};
-
-/* sum += c p for a coefficient of the dictionary, by which most are 1, -1 or a short power of two or its negative. */
-static void add_multiple(struct g_jac sums[2], const struct derivation *d, uint32_t coefficient,
-                         const uint8_t *p)
+/* L of the key, infinity for the inputs. */
+static cuzk_status copy_l(struct task *t, const struct groth16_key *key, uint8_t *out)
 {
-    const struct curve *c = d->key->curve;
-    struct fr negative;
-    struct fr_int k, minus;
-    struct g_jac term;
-
-    if (coefficient < 2) {
-        c->g1.jac_add_aff(&sums[coefficient], &sums[coefficient], p);
-        return;
-    }
-    c->fr.to_int(&k, &d->c.dictionary[coefficient]);
-    c->fr.neg(&negative, &d->c.dictionary[coefficient]);
-    c->fr.to_int(&minus, &negative);
-    const bool negated = (minus.w[1] | minus.w[2] | minus.w[3]) == 0;
-    if (negated) k = minus;
-    if ((k.w[1] | k.w[2] | k.w[3]) == 0) {
-        c->g1.jac_set_inf(&term);
-        for (int bit = 63 - __builtin_clzll(k.w[0]); bit >= 0; bit--) {
-            c->g1.jac_dbl(&term, &term);
-            if (k.w[0] >> bit & 1) c->g1.jac_add_aff(&term, &term, p);
-        }
-    } else {
-        c->g1.jac_from_aff(&term, p);
-        c->g1.jac_mul(&term, &term, &k);
-    }
-    c->g1.jac_add(&sums[negated], &sums[negated], &term);
-}
-
-static cuzk_status fold_variables(struct task *t, void *context, uint64_t begin, uint64_t end)
-{
-    const struct fold *f = context;
-    const struct csr *m = &f->d->c;
-    const struct group *g = &f->d->key->curve->g1;
-    struct g_jac folded[FOLD_CHUNK], sums[2]; /* of 1 and of -1 */
-
-    (void)t;
-    for (uint64_t v = begin; v < end; v++) {
-        const uint64_t row = f->first + v;
-        g->jac_set_inf(&sums[0]);
-        g->jac_from_aff(&sums[1], f->out + v * g->aff_bytes);
-        for (uint64_t e = m->row_start[row]; e < m->row_start[row + 1]; e++)
-            add_multiple(sums, f->d, m->coefficient[e], f->ld + m->column[e] * g->aff_bytes);
-        g->jac_neg(&sums[0], &sums[0]);
-        g->jac_add(&folded[v - begin], &sums[0], &sums[1]);
-    }
-    g->batch_to_aff(f->out + begin * g->aff_bytes, folded, end - begin);
-    return CUZK_OK;
-}
-
-static cuzk_status fold(struct task *t, const struct derivation *d, const struct derived_points *p)
-{
-    const struct groth16_key *key = d->key;
     const size_t point = key->curve->g1.aff_bytes;
     const uint64_t inputs = key->public_count + 1;
 
-    memset(p->l, 0, inputs * point);
+    task_progress(t, "points of L", 0, 1);
+    memset(out, 0, inputs * point);
     if (key->encoded[QUERY_L])
-        TRY(groth16_key_points(t, key, QUERY_L, 0, key->variable_count - inputs, p->l + inputs * point));
-    else
-        memcpy(p->l + inputs * point, key->point[QUERY_L].data, (key->variable_count - inputs) * point);
-    for (uint64_t first = 0; first < key->variable_count; first += FOLD_PIECE) {
-        const uint64_t left = key->variable_count - first, count = left < FOLD_PIECE ? left : FOLD_PIECE;
-        struct fold f = { d, p->ld, first, p->l + first * point };
-        task_progress(t, "C into L", first, key->variable_count);
-        TRY(chunks_run(t, NULL, count, FOLD_CHUNK, fold_variables, &f));
-    }
-    task_progress(t, "C into L", key->variable_count, key->variable_count);
+        return groth16_key_points(t, key, QUERY_L, 0, key->variable_count - inputs, out + inputs * point);
+    memcpy(out + inputs * point, key->point[QUERY_L].data, (key->variable_count - inputs) * point);
     return CUZK_OK;
 }
 
 /* -- all of it ----------------------------------------------------------------------------------------------------------- */
 
 cuzk_status groth16_derive_points(struct derived_points *out, struct task *t, const struct groth16_key *key,
+                                  struct derive_work *work, const struct groth16_derive_options *options,
                                   const struct backend *backend, struct device *device)
 {
-    struct derivation d = { .key = key, .backend = backend, .device = device };
+    struct derivation d = {
+        .key = key, .backend = backend, .device = device, .work = work, .options = options
+    };
+    uint64_t since;
     cuzk_status status;
 
     TRY(circuit_of(&d.circuit, t, key));
-    TRY_GOTO(out, transpose(t, &d));
-    TRY_GOTO(out, backend->stream_open(&d.stream, t, device));
+    TRY(backend->stream_open(&d.stream, t, device));
     if (key->layout == GROTH16_ZKEY)
         TRY_GOTO(out, lagrange_snarkjs(t, &d, out));
     else
         TRY_GOTO(out, lagrange_bellman(t, &d, out));
-    TRY_GOTO(out, fold(t, &d, out));
+    since = clock_now_ns();
+    TRY_GOTO(out, copy_l(t, key, out->l));
+    derive_stage(options, "points of L", &since);
+    TRY_GOTO(out, derive_fold(t, key, &d.circuit, out->ld, out->l, options));
 out:
-    if (d.stream != NULL) backend->stream_close(d.stream);
-    csr_fini(&d.c);
+    backend->stream_close(d.stream);
     return status;
 }
 
@@ -278,18 +249,87 @@ static void remember(const char *path)
     mapfile_close(&file);
 }
 
+/* -- the file ------------------------------------------------------------------------------------------------------------ */
+
+/* Memory of its own, the key's and the new file's pages aside. */
+static cuzk_status memory_allows(struct task *t, const struct groth16_key *key)
+{
+    const uint64_t ld = arena_round(key->domain.size * key->curve->g1.aff_bytes),
+                   check = groth16_derive_check_bytes(key),
+                   fold = 8 * (key->variable_count + 1); /* and what derive_fold counts */
+
+    return hostmem_allows(t, key->file.path, ld + (check > fold ? check : fold), "deriving this key");
+}
+
+struct digests {
+    const uint8_t *file;
+    const struct derived_layout *at;
+    size_t point;
+    uint8_t (*out)[SHA256_BYTES];
+};
+
+static cuzk_status digest_part(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    const struct digests *d = context;
+
+    (void)t;
+    (void)end;
+    sha256_of(d->out[begin], d->file + d->at->offset[begin], d->at->count[begin] * d->point);
+    return CUZK_OK;
+}
+
+/* Digests of the parts, and the header. */
+static cuzk_status finish_file(struct task *t, uint8_t *file, const struct derived_shape *shape,
+                               const struct derived_layout *at, const uint8_t key_digest[SHA256_BYTES],
+                               uint64_t key_bytes)
+{
+    uint8_t parts[DERIVED_PARTS][SHA256_BYTES];
+    struct digests d = { file, at, shape->curve->g1.aff_bytes, parts };
+
+    TRY(chunks_run(t, "digests", DERIVED_PARTS, 1, digest_part, &d));
+    derived_file_head(file, shape, (const uint8_t(*)[SHA256_BYTES])parts, key_digest, key_bytes);
+    return CUZK_OK;
+}
+
+/* Points, check and header of the file that is open for them. */
+static cuzk_status fill_file(struct task *t, const struct groth16_key *key, struct new_file *file, void *ld,
+                             const struct derived_shape *shape, const struct derived_layout *at,
+                             struct derive_work *work, const struct groth16_derive_options *options,
+                             const struct backend *backend, struct device *device)
+{
+    struct derived_points points = { file->data + at->offset[DERIVED_IC], NULL, ld };
+    uint8_t digest[SHA256_BYTES];
+    uint64_t since;
+
+    if (at->count[DERIVED_H] != 0) points.lc = file->data + at->offset[DERIVED_H];
+    TRY(groth16_derive_points(&points, t, key, work, options, backend, device));
+    const cuzk_status checked = groth16_derive_check(t, key, &points, options, backend, device);
+    if (checked == CUZK_KEY_INVALID) derive_work_remove(work); /* what it holds may be why */
+    TRY(checked);
+    since = clock_now_ns();
+    task_progress(t, "digests", 0, 1);
+    derive_work_key_digest(work, digest);
+    TRY(finish_file(t, file->data, shape, at, digest, key->file.bytes.size));
+    derive_stage(options, "digests", &since);
+    return CUZK_OK;
+}
+
 cuzk_status groth16_derive(struct task *t, const struct groth16_key *key, const char *path,
-                           const struct backend *backend, struct device *device)
+                           const struct groth16_derive_options *options, const struct backend *backend,
+                           struct device *device)
 {
     const struct derived_shape shape = { key->curve, key->domain.convention, key->domain.log2,
                                          key->variable_count, key->public_count + 1 };
+    const bool snarkjs = key->layout == GROTH16_ZKEY;
     char beside[ERROR_PATH_BYTES + sizeof DERIVED_SUFFIX];
-    uint8_t digest[SHA256_BYTES];
+    const size_t ld_bytes = key->domain.size * key->curve->g1.aff_bytes;
     struct constraints circuit;
     struct derived_layout at;
     struct new_file file = { 0 };
     struct arena memory = { 0 };
-    const size_t ld_bytes = key->domain.size * key->curve->g1.aff_bytes;
+    struct derive_work work = { .fd = -1 };
+    struct group_ntt_plan plan;
+    uint64_t since;
     void *ld;
     cuzk_status status;
 
@@ -299,20 +339,22 @@ cuzk_status groth16_derive(struct task *t, const struct groth16_key *key, const 
         path = beside;
     }
     derived_layout_plan(&at, &shape);
-    TRY(hostmem_allows(t, key->file.path, arena_round(ld_bytes) + 8 * key->variable_count,
-                       "deriving this key"));
+    TRY(memory_allows(t, key));
+    TRY_GOTO(out, backend->group_ntt_plan(&plan, t, device, &key->domain, false, NULL, NULL));
     TRY_GOTO(out, arena_open(&memory, t, arena_round(ld_bytes), ARENA_PLAIN));
     TRY_GOTO(out, arena_take(&memory, t, &ld, ld_bytes));
     TRY_GOTO(out, new_file_open(&file, t, path, at.file_bytes, 0600));
-    struct derived_points points = { file.data + at.offset[DERIVED_IC], NULL, ld };
-    if (at.count[DERIVED_H] != 0) points.lc = file.data + at.offset[DERIVED_H];
-    TRY_GOTO(out, groth16_derive_points(&points, t, key, backend, device));
-    TRY_GOTO(out, groth16_derive_check(t, key, &points, backend, device));
-    groth16_key_sha256(key, digest);
-    derived_file_finish(file.data, &shape, digest, key->file.bytes.size);
+    derive_work_open(&work, t, key, path, snarkjs ? 1 : 2, plan.pass_count * (snarkjs ? 2 : 1), plan.steps,
+                     options);
+    TRY_GOTO(out, fill_file(t, key, &file, ld, &shape, &at, &work, options, backend, device));
+    since = clock_now_ns();
+    task_progress(t, "writing", 0, 1);
     TRY_GOTO(out, new_file_commit(&file, t));
+    derive_stage(options, "writing", &since);
+    derive_work_remove(&work);
     remember(path);
 out:
+    derive_work_close(&work);
     new_file_discard(&file);
     arena_close(&memory);
     return status;

@@ -23,13 +23,18 @@ static void hex(char *out, const uint8_t digest[SHA256_BYTES])
     for (int i = 0; i < SHA256_BYTES; i++) snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }
 
-void groth16_key_sha256(const struct groth16_key *key, uint8_t out[SHA256_BYTES])
+void groth16_key_note_sha256(const struct groth16_key *key, const uint8_t digest[SHA256_BYTES])
 {
     char text[8 + 2 * SHA256_BYTES] = "sha256 ";
 
-    sha256_of(out, key->file.bytes.data, key->file.bytes.size);
-    hex(text + 7, out);
+    hex(text + 7, digest);
     filenote_write(&key->file, "sha256", text);
+}
+
+void groth16_key_sha256(const struct groth16_key *key, uint8_t out[SHA256_BYTES])
+{
+    sha256_of(out, key->file.bytes.data, key->file.bytes.size);
+    groth16_key_note_sha256(key, out);
 }
 
 bool groth16_key_has_sha256(const struct groth16_key *key, const uint8_t digest[SHA256_BYTES])

@@ -31,6 +31,8 @@ cuzk_status groth16_key_choose(struct groth16_key *key, struct task *t, enum gro
 
 /** The SHA-256 of a key's file; remembered, so that its cost, a pass over the file, arises once. */
 void groth16_key_sha256(const struct groth16_key *key, uint8_t out[SHA256_BYTES]);
+void groth16_key_note_sha256(const struct groth16_key *key,
+                             const uint8_t digest[SHA256_BYTES]); /* where somebody else took it */
 bool groth16_key_has_sha256(const struct groth16_key *key, const uint8_t digest[SHA256_BYTES]);
 
 const char *groth16_h_mode_name(enum groth16_h_mode mode); /* "original, 6 transforms" */

@@ -42,6 +42,36 @@ static cuzk_status find_target(struct new_file *f, struct task *t, const char *p
     return CUZK_OK;
 }
 
+static int link_unnamed(int fd, const char *name)
+{
+    char open_file[64];
+
+    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static int open_unnamed(const char *folder, unsigned mode)
+{
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
+}
+
+/* A file without a name until it is whole: where the process is killed, or the power goes, nothing of tens of gigabytes stays.  A descriptor, or
+ * -1 where the file system, or a machine without /proc, cannot give it a name later, as is tried with another one first. */
+static int open_without_name(const struct new_file *f, unsigned mode)
+{
+    char folder[sizeof f->path];
+
+    memcpy(folder, f->path, sizeof folder);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL) slash[slash == folder] = '\0';
+    const char *const where = slash == NULL ? "." : folder;
+    const int trial = open_unnamed(where, mode);
+    if (trial < 0) return -1;
+    const bool can = link_unnamed(trial, f->temporary) == 0 && unlink(f->temporary) == 0;
+    close(trial);
+    return can ? open_unnamed(where, mode) : -1;
+}
+
 cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, uint64_t size, unsigned mode)
 {
     uint64_t random;
@@ -55,7 +85,9 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
         f->temporary[0] = '\0';
         return fail_with(t, path, "made", ENAMETOOLONG);
     }
-    f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+    f->fd = open_without_name(f, mode);
+    f->named = f->fd < 0;
+    if (f->named) f->fd = open(f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
     if (f->fd < 0) {
         const int why = errno;
         f->temporary[0] = '\0'; /* not ours to remove */
@@ -94,7 +126,7 @@ void new_file_discard(struct new_file *f)
     if (f->data != NULL) munmap(f->data, f->size);
     if (f->temporary[0] != '\0') {
         close(f->fd);
-        unlink(f->temporary);
+        if (f->named) unlink(f->temporary);
     }
     memset(f, 0, sizeof *f);
 }
@@ -103,8 +135,10 @@ cuzk_status new_file_commit(struct new_file *f, struct task *t)
 {
     int why = 0;
 
-    if (msync(f->data, f->size, MS_SYNC) != 0 || fsync(f->fd) != 0 || rename(f->temporary, f->path) != 0)
-        why = errno;
+    if (msync(f->data, f->size, MS_SYNC) != 0 || fsync(f->fd) != 0) why = errno;
+    if (why == 0 && !f->named && link_unnamed(f->fd, f->temporary) != 0) why = errno;
+    if (why == 0) f->named = true;
+    if (why == 0 && rename(f->temporary, f->path) != 0) why = errno;
     if (why != 0) {
         const cuzk_status status = fail_with(t, f->path, "written", why);
         new_file_discard(f);

@@ -9,6 +9,7 @@ struct new_file {
     uint8_t *data; /* size bytes, zero at first; the kernel writes them back as it likes */
     uint64_t size;
     int fd;
+    bool named; /* temporary is the file's name; else it has none yet, and goes with its process */
     char path[4096], temporary[4096];
 };
 

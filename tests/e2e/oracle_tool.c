@@ -87,7 +87,7 @@ static cuzk_status derive(struct trial *a, struct task *t, struct device *device
     cuzk_status status;
 
     TRY_GOTO(out, groth16_key_open(&key, t, a->key, a->r1cs));
-    TRY_GOTO(out, groth16_derive(t, key, a->derived, a->backend, device));
+    TRY_GOTO(out, groth16_derive(t, key, a->derived, NULL, a->backend, device));
 out:
     groth16_key_unref(key);
     return status;

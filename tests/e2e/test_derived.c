@@ -97,7 +97,7 @@ static void derive(const struct sample *s)
     struct task t;
 
     proving_task(&t, &proving);
-    proving_must(&t, groth16_derive(&t, key, NULL, prover, device), "deriving");
+    proving_must(&t, groth16_derive(&t, key, NULL, NULL, prover, device), "deriving");
     groth16_key_unref(key);
 }
 
@@ -202,8 +202,8 @@ static void wrong_points(enum root_convention layout, const struct curve *c)
     p.ld = calloc(n, point);
     if (layout == ROOT_BELLMAN) p.lc = calloc(n, point);
     proving_task(&t, &proving);
-    proving_must(&t, groth16_derive_points(&p, &t, key, prover, device), "points");
-    proving_must(&t, groth16_derive_check(&t, key, &p, prover, device), "right points");
+    proving_must(&t, groth16_derive_points(&p, &t, key, NULL, NULL, prover, device), "points");
+    proving_must(&t, groth16_derive_check(&t, key, &p, NULL, prover, device), "right points");
     uint8_t *const parts[] = { p.lc, p.ld, p.l, p.l + 4 * point }; /* Lc, LD, Delta-IC, L' */
     const size_t counts[] = { n, n, 4, key->variable_count - 4 };
     for (size_t part = 0; part < ARRAY_COUNT(parts); part++) {
@@ -217,12 +217,12 @@ static void wrong_points(enum root_convention layout, const struct curve *c)
         c->g1.jac_add_aff(&sum, &sum, &c->g1.generator);
         c->g1.jac_to_aff(&other, &sum);
         memcpy(at, &other, point);
-        assert_int_equal(groth16_derive_check(&t, key, &p, prover, device), CUZK_KEY_INVALID);
+        assert_int_equal(groth16_derive_check(&t, key, &p, NULL, prover, device), CUZK_KEY_INVALID);
         assert_string_equal(t.error.field, names[part]);
         memcpy(at, kept, point);
         proving_task(&t, &proving);
     }
-    proving_must(&t, groth16_derive_check(&t, key, &p, prover, device), "right points again");
+    proving_must(&t, groth16_derive_check(&t, key, &p, NULL, prover, device), "right points again");
     free(p.l);
     free(p.ld);
     free(p.lc);
@@ -254,12 +254,12 @@ static void another_circuit_is_refused(void **state)
     } while (true);
     proving_task(&t, &proving);
     proving_must(&t, groth16_key_open(&key, &t, s.key, other.r1cs), "the key with the other circuit");
-    assert_int_equal(groth16_derive(&t, key, NULL, prover, device), CUZK_MISMATCH);
+    assert_int_equal(groth16_derive(&t, key, NULL, NULL, prover, device), CUZK_MISMATCH);
     assert_int_not_equal(access(s.derived, F_OK), 0);
     groth16_key_unref(key);
     proving_task(&t, &proving);
     proving_must(&t, groth16_key_open(&key, &t, s.key, NULL), "the key without a circuit");
-    assert_int_equal(groth16_derive(&t, key, NULL, prover, device), CUZK_INVALID_ARGUMENT);
+    assert_int_equal(groth16_derive(&t, key, NULL, NULL, prover, device), CUZK_INVALID_ARGUMENT);
     assert_non_null(strstr(t.error.advice, "--r1cs"));
     groth16_key_unref(key);
     random_circuit_fini(&s.circuit);

@@ -112,7 +112,6 @@ static cuzk_status group_ntt_run(const struct cpu_team *team, const struct group
     g.points = points;
     g.lattice = lattice;
     for (g.pass = first_pass; g.pass < first_pass + pass_count; g.pass++) {
-        task_progress(team->task, "group transform", g.pass, plan->pass_count);
         if (g.pass == 0) {
             group_ntt_of_fr(&g.scale, &plan->scale);
             group_ntt_of_fr(&g.step, &plan->step);
