@@ -8,7 +8,7 @@
 #                                      bench/device_prove.sh
 #     bench/device.sh steps            what `run` would do, with its limits
 #     bench/device.sh run [STEP...]    the steps (or those whose name begins with a word given); exit code 1 if one failed
-#     bench/device.sh build            without CMake, for a machine that has nvcc and little else: bench_device, bench_image, test_cuda
+#     bench/device.sh build            without CMake, for a machine that has nvcc and little else: bench_device, bench_image, test_cuda, test_cuda_small
 #     bench/device.sh all              build, then run
 # Environment: LIST (porep: the steps of 32 GiB PoRep proofs instead, without parameters; set SECONDS_MOST for them), BIN (folder or archive with the programs; default build/device), SECONDS_MOST (of run, default 480), LOG (everything that the
 # steps print; default device.log in the folder of programs), BENCH_RUNS (default 5).
@@ -44,7 +44,7 @@ build() {
     if [ -f /usr/include/openssl/sha.h ] && [ -f /usr/include/blake2.h ] && [ -f /usr/include/jansson.h ]; then
         circuits="src/r1cs/image_file.c $(ls src/hash/*.c src/formats/*.c src/circuits/*/*.c | grep -v hash/poseidon)"
         programs="$programs bench/bench_image.c"
-        [ -z "${CMOCKA:-}" ] || tests="tests/backend/test_cuda.c $(ls tests/backend/*_cases.c) tests/support/small_image.c tests/support/random_statement.c tests/circuits/row_check.c"
+        [ -z "${CMOCKA:-}" ] || tests="tests/backend/test_cuda.c tests/backend/test_cuda_small.c $(ls tests/backend/*_cases.c) tests/support/small_image.c tests/support/random_statement.c tests/circuits/row_check.c"
     fi
     # the largest kernels first
     for s in $(ls -S src/backend/cuda/msm_b*_g2.cu) $kernels $host $circuits $programs $tests; do echo "$s"; done | awk '!seen[$0]++' |
@@ -54,7 +54,11 @@ build() {
     [ -n "$circuits" ] || return 0
     libs="-l:libcrypto.a -l:libb2.a -l:libjansson.a -l:libgomp.a $libs"
     "$CC" -o "$BUILD/bench_image" $(objects bench/bench_image.c $kernels $host $circuits) $libs
-    [ -z "$tests" ] || "$CC" -o "$BUILD/test_cuda" $(objects $tests $kernels $host $circuits) -L"$CMOCKA" -Wl,-rpath,"$CMOCKA" -l:libcmocka.so.0 $libs
+    [ -n "$tests" ] || return 0
+    for program in test_cuda test_cuda_small; do # each of the two has a main
+        others=$(for s in $tests; do echo "$s"; done | grep -v '/test_cuda')
+        "$CC" -o "$BUILD/$program" $(objects "tests/backend/$program.c" $others $kernels $host $circuits) -L"$CMOCKA" -Wl,-rpath,"$CMOCKA" -l:libcmocka.so.0 $libs
+    done
 }
 
 # -- what is run -------------------------------------------------------------------------------------------------------------
@@ -70,6 +74,7 @@ steps() {
 state            15 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu,memory.used --format=csv,noheader
 devices          15 cuzk devices
 check-backend   100 test_cuda
+check-small      40 test_cuda_small
 check-calls      40 test_cuda_calls
 check-image      40 test_image_proof_cuda
 check-setup      40 test_setup_cuda
@@ -89,14 +94,24 @@ time-affine-bn   40 bench_device affinebn
 time-tables      40 bench_device tables
 time-points      40 bench_device points
 time-image       60 bench_image size=32GiB
-memcheck-ntt     40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda ntt_d*
-memcheck-msm     40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda msm_gather
-memcheck-bits    40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda bit_sum_special*
-memcheck-fixed   30 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda fixed*
-racecheck-ntt    40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda ntt_d*
-racecheck-msm    40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda msm_gather
-racecheck-bits   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda bit_sum_special*
-racecheck-quot   30 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda quotient_d*
+memcheck-bn        40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small window_bn254_* operations_bn254_*
+memcheck-381-g1    40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small window_bls12_381_g1 operations_bls12_381_g1
+memcheck-381-g2    40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small window_bls12_381_g2 operations_bls12_381_g2
+memcheck-sort      40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small sort msm_gather classify_values gathered split mix
+memcheck-bits      40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small bits_*
+memcheck-ntt       40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small ntt_* contiguous_passes
+memcheck-quotient  40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small quotient_* group_ntt
+memcheck-circuit   40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small eval image_*
+racecheck-bn       40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small window_bn254_* operations_bn254_*
+racecheck-381-g1   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small window_bls12_381_g1 operations_bls12_381_g1
+racecheck-381-g2   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small window_bls12_381_g2 operations_bls12_381_g2
+racecheck-sort     40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small sort msm_gather classify_values gathered split mix
+racecheck-bits     40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small bits_*
+racecheck-ntt      40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small ntt_* contiguous_passes
+racecheck-quotient 40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small quotient_* group_ntt
+racecheck-circuit  40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small eval image_*
+synccheck          60 compute-sanitizer --error-exitcode 1 --tool synccheck test_cuda_small
+initcheck          60 compute-sanitizer --error-exitcode 1 --tool initcheck test_cuda_small
 kernels-msm      40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu DURATIONS bench_device msm381
 kernels-affine   40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu DURATIONS bench_device affine381
 kernels-msm-g2   30 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=20 ncu DURATIONS bench_device msm381g2
@@ -211,7 +226,7 @@ run() {
             esac
             cat "$part" >>"$LOG"
             case $name in
-            check-* | memcheck-* | racecheck-*) grep -E 'FAILED|PASSED|ERROR|WRONG|wrong|skipped|equal|DIFFERENT|differ|verified|=========' "$part" | tail -12 ;;
+            check-* | memcheck-* | racecheck-* | synccheck | initcheck) grep -E 'FAILED|PASSED|ERROR|WRONG|wrong|skipped|equal|DIFFERENT|differ|verified|=========' "$part" | tail -12 ;;
             *) cat "$part" ;;
             esac
             case $code in
@@ -222,7 +237,7 @@ run() {
             esac
             rm -f "$part"
         fi
-        summary+=$(printf '%-16s %4d s  %s' "$name" $((SECONDS - begin)) "$result")$'\n'
+        summary+=$(printf '%-18s %4d s  %s' "$name" $((SECONDS - begin)) "$result")$'\n'
     done 3< <(steps)
     printf '\n%s%d s in all\n' "$summary" $((SECONDS - start)) | tee -a "$LOG"
     return $bad

@@ -74,6 +74,7 @@ struct world {
     unsigned long calls, kernels, fail_call, fail_kernel;
     int fail_call_code, fail_kernel_code;
     std::string report;
+    std::set<std::string> launched; // "source kernel", whatever the device
     bool configured;
     unsigned opened; // device memory is accessible
 };
@@ -330,6 +331,11 @@ struct cuda_host_usage cuda_host_used(void)
     for (auto s : w.streams) u.streams += !s->destroyed;
     u.streams -= w.configured ? DEVICES_MAX : 0;
     return u;
+}
+bool cuda_host_launched(const char *source, const char *kernel)
+{
+    const std::lock_guard<std::mutex> hold(w.lock);
+    return w.launched.count(std::string(source) + " " + kernel) != 0;
 }
 const char *cuda_host_report(void)
 {
@@ -803,7 +809,21 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 
 } // extern "C"
 
-bool cuda_host_launch(const char *name, const void *kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, std::function<void()> thread,
+namespace {
+
+// "msm_sort k_scatter<8>" of ".../msm_sort.cu" and "(k_scatter<8>)".
+std::string plain_name(const std::string &source, const std::string &name)
+{
+    const size_t slash = source.rfind('/'), from = slash == std::string::npos ? 0 : slash + 1;
+    std::string out = source.substr(from, source.find('.', from) - from) + " ";
+    for (const char c : name)
+        if (!strchr("() ", c)) out += c;
+    return out;
+}
+
+} // namespace
+
+bool cuda_host_launch(const char *source, const char *name, const void *kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, std::function<void()> thread,
                       const void *const *pointers, size_t pointer_count)
 {
     const std::lock_guard<std::mutex> hold(w.lock);
@@ -831,7 +851,10 @@ bool cuda_host_launch(const char *name, const void *kernel, dim3 grid, dim3 bloc
             }
         if (!w.dead) {
             wrong = cuda_host_run_grid(name, grid, block, shared_bytes, thread, w.random.next());
-            if (wrong.empty()) return;
+            if (wrong.empty()) {
+                w.launched.insert(plain_name(source, name));
+                return;
+            }
             w.report = wrong;
             w.dead = cudaErrorLaunchTimeout;
         }

@@ -54,6 +54,10 @@ void cuda_host_fail_kernel(unsigned long n, int code);
 /** Calls and kernels since cuda_host_configure. */
 unsigned long cuda_host_call_count(void), cuda_host_kernel_count(void);
 
+/** Has this kernel run without fault since the program began?  source: its file without folder and .cu; kernel: as LAUNCH names it,
+ * without blanks: "k_scatter<8>". */
+bool cuda_host_launched(const char *source, const char *kernel);
+
 /** Bytes of device memory, registered ranges, streams and events that exist now. */
 struct cuda_host_usage {
     size_t device_bytes, registered, streams, events;

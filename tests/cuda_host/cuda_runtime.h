@@ -75,12 +75,12 @@ void *cuda_host_dynamic_shared(void);
 
 /* -- launches -- */
 
-bool cuda_host_launch(const char *name, const void *kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, std::function<void()> thread,
+bool cuda_host_launch(const char *source, const char *name, const void *kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, std::function<void()> thread,
                       const void *const *pointers, size_t pointer_count);
 
 template <class T> struct cuda_host_same { typedef T type; };
 template <class... P> struct cuda_host_launch_of {
-    const char *name;
+    const char *source, *name;
     void (*kernel)(P...);
     dim3 grid, block;
     size_t shared_bytes;
@@ -96,14 +96,17 @@ template <class... P> struct cuda_host_launch_of {
         (note(arguments), ...);
         std::tuple<P...> kept(arguments...); /* as they are now */
         void (*const k)(P...) = kernel;
-        cuda_host_launch(name, (const void *)kernel, grid, block, shared_bytes, stream, [k, kept] { std::apply(k, kept); }, pointers, n);
+        cuda_host_launch(source, name, (const void *)kernel, grid, block, shared_bytes, stream, [k, kept] { std::apply(k, kept); }, pointers, n);
     }
 };
 template <class... P>
-static inline cuda_host_launch_of<P...> cuda_host_launcher(const char *name, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes, const void *stream)
+static inline cuda_host_launch_of<P...> cuda_host_launcher(const char *source, const char *name, void (*kernel)(P...), dim3 grid, dim3 block,
+                                                          size_t shared_bytes, const void *stream)
 {
-    return { name, kernel, grid, block, shared_bytes, (cudaStream_t)(uintptr_t)stream };
+    return { source, name, kernel, grid, block, shared_bytes, (cudaStream_t)(uintptr_t)stream };
 }
+/* Which source's kernel it is: kernels of neutral names exist once for each curve and group. */
+#define cuda_host_launcher(...) cuda_host_launcher(__BASE_FILE__, __VA_ARGS__)
 
 template <class T> static inline cudaError_t cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attribute, int value)
 {

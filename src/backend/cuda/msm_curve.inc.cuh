@@ -6,6 +6,9 @@
 #include "backend/cuda/launch.h"
 #include "backend/cuda/fe_device_names.h"
 #include "backend/cuda/xyzz.inc.cuh"
+#if LANES == 2
+#include "backend/cuda/warp_max.h"
+#endif
 
 #define THREADS 128
 #define MSM_REDUCE_EACH (1u << MSM_REDUCE_EACH_LOG2)
@@ -63,7 +66,7 @@ static __device__ __forceinline__ void list_sum(uint8_t *to, const uint8_t *poin
     else if (to && !resume) xyzz_write(to, &s);
     uint32_t rounds = end - i;
 #if LANES == 2
-    rounds = __reduce_max_sync(0xffffffffu, rounds);
+    rounds = warp_max(rounds);
 #endif
     if (rounds == 0) return;
     if (!resume) {

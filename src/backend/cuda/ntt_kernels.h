@@ -13,7 +13,7 @@ struct ntt_element {
 enum {
     NTT_SMALL_LOG2 = 11,       /* up to here one block does the whole transform in shared memory */
     NTT_PASS_MIN = 6, NTT_PASS_MAX = 9,
-    NTT_SHARED_BYTES = 73728,  /* shared memory of a pass's block */
+    NTT_SHARED_BYTES = 65536,  /* shared memory of a block at most: of k_small, and of a pass 36864; what every card since sm_75 has */
 };
 
 /* Powers of a root for the tables: pow2[i] = root^(2^i) in Montgomery form. */
