@@ -61,6 +61,22 @@ struct constraints {
 /** Those of a circuit file, which is borrowed. */
 void constraints_of_r1cs(struct constraints *out, const struct r1cs_file *circuit);
 
+/* Walks on all threads: by pieces where a circuit has them, else in one. */
+static inline uint32_t constraints_pieces(const struct constraints *c)
+{
+    return c->walk_piece != NULL ? c->piece_count : 1;
+}
+/** Walks one piece; of the only one every variable is own. */
+cuzk_status constraints_walk_piece(struct task *t, const struct constraints *c, uint32_t piece,
+                                   struct constraint_own *own, constraint_sink *sink,
+                                   void *sink_context) MUST_CHECK;
+/** Calls body for each piece, on t->pool; t of body is its own, with the cancel flag and the deadline of the caller's.
+ * In  body  calls constraints_walk_piece with a sink of its own;  what  for task_progress, or NULL */
+typedef cuzk_status constraints_walk_body(void *context, struct task *t, const struct constraints *c,
+                                          uint32_t piece);
+cuzk_status constraints_walk(struct task *t, const char *what, const struct constraints *c,
+                             constraints_walk_body *body, void *context) MUST_CHECK;
+
 /** log2 of the domain that the rows take. */
 unsigned constraints_domain_log2(const struct constraints *c);
 

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "groth16/chunks.h"
-#include "groth16/derive_fold.h"
+#include "groth16/derive.h"
 #include <string.h>
 
 /* Points summed at once, at most.  On a CPU their workspace stays small beside the key; a card, which has held a transform's points, is asked
@@ -221,7 +221,7 @@ static cuzk_status add_piece(void *context, struct task *t, const struct constra
 {
     struct constraint_own own;
 
-    return derive_walk_piece(t, circuit, piece, &own, add_term, context);
+    return constraints_walk_piece(t, circuit, piece, &own, add_term, context);
 }
 
 static cuzk_status zero_sides(struct task *t, void *context, uint64_t begin, uint64_t end)
@@ -293,7 +293,7 @@ static cuzk_status check_l(struct task *t, struct checking *c, const struct cons
     key->curve->fr.neg(&rows.minus_one, &rows.one);
     TRY(draw(t, c, w, NULL, key->variable_count));
     TRY(chunks_run(t, NULL, key->domain.size, VALUES_CHUNK, zero_sides, c));
-    TRY(derive_walk(t, "C w", circuit, add_piece, &rows));
+    TRY(constraints_walk(t, "C w", circuit, add_piece, &rows));
     TRY(check_same_rows(t, c, circuit, w));
     TRY(sum(t, c, what, &left, c->points->l, QUERY_L, w, key->variable_count));
     TRY(sum(t, c, what, &right, NULL, QUERY_L, w + inputs, key->variable_count - inputs));

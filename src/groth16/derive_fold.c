@@ -40,47 +40,6 @@ struct recipe {
     uint32_t row;
 };
 
-/* -- walking ------------------------------------------------------------------------------------------------------------- */
-
-struct pieces {
-    const struct constraints *circuit;
-    const struct task *task;
-    derive_walk_body *body;
-    void *context;
-};
-
-static cuzk_status run_piece(struct task *t, void *context, uint64_t begin, uint64_t end)
-{
-    const struct pieces *p = context;
-    struct task own;
-
-    (void)end;
-    task_init(&own);
-    own.cancel = p->task->cancel;
-    own.deadline_ns = p->task->deadline_ns;
-    const cuzk_status status = p->body(p->context, &own, p->circuit, (uint32_t)begin);
-    t->error = own.error;
-    return status;
-}
-
-cuzk_status derive_walk(struct task *t, const char *what, const struct constraints *circuit,
-                        derive_walk_body *body, void *context)
-{
-    struct pieces p = { circuit, t, body, context };
-
-    return chunks_run(t, what, derive_pieces(circuit), 1, run_piece, &p);
-}
-
-cuzk_status derive_walk_piece(struct task *t, const struct constraints *circuit, uint32_t piece,
-                              struct constraint_own *own, constraint_sink *sink, void *sink_context)
-{
-    if (circuit->walk_piece != NULL)
-        return circuit->walk_piece(circuit->circuit, t, piece, own, sink, sink_context);
-    own->inputs_begin = own->inputs_end = own->others_begin = 0;
-    own->others_end = UINT64_MAX;
-    return circuit->walk(circuit->circuit, t, sink, sink_context);
-}
-
 /* -- C by variables ------------------------------------------------------------------------------------------------------ */
 
 struct walk {
@@ -154,7 +113,7 @@ static cuzk_status walk_piece(void *context, struct task *t, const struct constr
         w.multiple = f->first_multiple[piece];
         w.multiple_end = f->first_multiple[piece + 1];
     }
-    TRY(derive_walk_piece(t, circuit, piece, &w.own, take_term, &w));
+    TRY(constraints_walk_piece(t, circuit, piece, &w.own, take_term, &w));
     if (!f->placing)
         f->first_multiple[piece + 1] = w.multiple;
     else if (w.multiple != w.multiple_end)
@@ -175,7 +134,7 @@ static cuzk_status zero_part(struct task *t, void *context, uint64_t begin, uint
 static cuzk_status add_up(struct task *t, struct fold *f)
 {
     const uint64_t variables = f->key->variable_count;
-    const uint32_t pieces = derive_pieces(f->circuit);
+    const uint32_t pieces = constraints_pieces(f->circuit);
 
     for (uint64_t v = 0; v < variables; v++) {
         f->term_count += f->start[v];
@@ -193,7 +152,7 @@ static cuzk_status add_up(struct task *t, struct fold *f)
 static cuzk_status turn(struct task *t, struct fold *f)
 {
     const size_t start_bytes = (f->key->variable_count + 1) * sizeof *f->start;
-    const uint32_t pieces = derive_pieces(f->circuit);
+    const uint32_t pieces = constraints_pieces(f->circuit);
     void *p;
 
     f->first_multiple = calloc((size_t)pieces + 1, sizeof *f->first_multiple);
@@ -202,7 +161,7 @@ static cuzk_status turn(struct task *t, struct fold *f)
     TRY(arena_take(&f->lists, t, &p, start_bytes));
     f->start = p;
     TRY(chunks_run(t, NULL, f->key->variable_count + 1, ZERO_CHUNK, zero_part, f));
-    TRY(derive_walk(t, "counting C", f->circuit, walk_piece, f));
+    TRY(constraints_walk(t, "counting C", f->circuit, walk_piece, f));
     TRY(add_up(t, f));
 
     const size_t term_bytes = f->term_count * sizeof *f->term + sizeof *f->term,
@@ -217,7 +176,7 @@ static cuzk_status turn(struct task *t, struct fold *f)
     TRY(arena_take(&f->points, t, &p, multiple_bytes));
     f->multiple = p;
     f->placing = true;
-    return derive_walk(t, "turning C", f->circuit, walk_piece, f);
+    return constraints_walk(t, "turning C", f->circuit, walk_piece, f);
 }
 
 /* -- multiples ----------------------------------------------------------------------------------------------------------- */
@@ -244,11 +203,12 @@ static void multiply(const struct group *g, struct g_jac *out, struct powers *p,
         return;
     }
     g->jac_set_inf(out);
-    for (unsigned bit = 0; bit < POWERS; bit++) {
-        if ((k->w[bit / 64] >> bit % 64 & 1) == 0) continue;
-        for (; p->count <= bit; p->count++) g->jac_dbl(&p->of[p->count], &p->of[p->count - 1]);
-        g->jac_add(out, out, &p->of[bit]);
-    }
+    for (unsigned word = 0; word < 4; word++)
+        for (uint64_t left = k->w[word]; left != 0; left &= left - 1) {
+            const unsigned bit = 64 * word + (unsigned)__builtin_ctzll(left);
+            for (; p->count <= bit; p->count++) g->jac_dbl(&p->of[p->count], &p->of[p->count - 1]);
+            g->jac_add(out, out, &p->of[bit]);
+        }
 }
 
 static cuzk_status make_multiples(struct task *t, void *context, uint64_t begin, uint64_t end)
@@ -289,21 +249,26 @@ static cuzk_status fold_variables(struct task *t, void *context, uint64_t begin,
     const struct fold *f = context;
     const struct group *g = &f->key->curve->g1;
     const uint64_t rows = f->key->domain.size;
-    struct g_jac folded[FOLD_CHUNK], sums[2]; /* of what is taken, and of what is taken negative */
+    struct g_jac folded[FOLD_CHUNK];
 
     (void)t;
     for (uint64_t v = begin; v < end; v++) {
-        g->jac_set_inf(&sums[0]);
-        g->jac_from_aff(&sums[1], f->l + v * g->aff_bytes);
+        /* The sum, or its negative, as the next term wants it: to turn it is cheaper than a second sum. */
+        struct g_jac *const sum = &folded[v - begin];
+        bool turned = false;
+        g->jac_from_aff(sum, f->l + v * g->aff_bytes);
         for (uint64_t e = f->start[v]; e < f->start[v + 1]; e++) {
             const uint64_t point = f->term[e] >> 1;
-            struct g_jac *const sum = &sums[f->term[e] & 1];
+            const bool added = (f->term[e] & 1) != 0; /* L loses what the coefficient is of */
+            if (turned == added) {
+                g->jac_neg(sum, sum);
+                turned = !turned;
+            }
             g->jac_add_aff(sum, sum,
                            point < rows ? f->ld + point * g->aff_bytes
                                         : f->multiple + (point - rows) * g->aff_bytes);
         }
-        g->jac_neg(&sums[0], &sums[0]);
-        g->jac_add(&folded[v - begin], &sums[0], &sums[1]);
+        if (turned) g->jac_neg(sum, sum);
     }
     g->batch_to_aff(f->l + begin * g->aff_bytes, folded, end - begin);
     return CUZK_OK;
@@ -322,7 +287,7 @@ cuzk_status derive_fold(struct task *t, const struct groth16_key *key, const str
     fr->neg(&f.minus_one, &f.one);
     TRY_GOTO(out, turn(t, &f));
     derive_stage(options, "rows of C", &since);
-    TRY_GOTO(out, chunks_run(t, "multiples of LD", f.first_multiple[derive_pieces(circuit)], FOLD_CHUNK,
+    TRY_GOTO(out, chunks_run(t, "multiples of LD", f.first_multiple[constraints_pieces(circuit)], FOLD_CHUNK,
                              make_multiples, &f));
     derive_stage(options, "multiples of LD", &since);
     TRY_GOTO(out, chunks_run(t, "C into L", key->variable_count, FOLD_CHUNK, fold_variables, &f));

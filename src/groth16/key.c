@@ -224,8 +224,17 @@ static cuzk_status mark_term(void *context, struct task *t, const struct constra
 
     (void)t;
     if (term->side == R1CS_C || memcmp(&term->coefficient, &zero, sizeof zero) == 0) return CUZK_OK;
-    (term->side == R1CS_A ? m->in_a : m->in_b)[term->variable] = true;
+    /* pieces share some variables: the inputs, and what one makes for another */
+    __atomic_store_n(&(term->side == R1CS_A ? m->in_a : m->in_b)[term->variable], true, __ATOMIC_RELAXED);
     return CUZK_OK;
+}
+
+static cuzk_status mark_piece(void *context, struct task *t, const struct constraints *circuit,
+                              uint32_t piece)
+{
+    struct constraint_own own;
+
+    return constraints_walk_piece(t, circuit, piece, &own, mark_term, context);
 }
 
 /* The variables that occur in a circuit that is a program, its rows being nowhere else. */
@@ -235,7 +244,7 @@ static cuzk_status mark_circuit(struct task *t, struct groth16_key *key, bool *i
 
     for (uint64_t i = 0; i < key->constraints->input_count; i++) in_a[i] = true; /* the rows that bind them */
     key->row_count = key->constraints->row_count + key->constraints->input_count;
-    return key->constraints->walk(key->constraints->circuit, t, mark_term, &m);
+    return constraints_walk(t, "circuit", key->constraints, mark_piece, &m);
 }
 
 static cuzk_status constraints_from_circuit(struct task *t, struct groth16_key *key)

@@ -70,7 +70,7 @@ cuzk_status groth16_key_open(struct groth16_key **out, struct task *t, const cha
 /** The same for .params and a circuit that is a program.
  * In      circuit  with evaluate and check; it and what it stands on must outlive the key
  * Errors  as above; CUZK_MISMATCH names the count in which the file is not this circuit's
- * Cost    one walk over the circuit; 1 byte a variable while it runs, 4 bytes a point of A and of B for good. */
+ * Cost    one walk over the circuit, its pieces on t->pool; 1 byte a variable while it runs, 4 bytes a point of A and of B for good. */
 cuzk_status groth16_key_open_circuit(struct groth16_key **out, struct task *t, const char *params_path,
                                      const struct constraints *circuit) MUST_CHECK;
 /** The same without the walk: counts, heap_bytes and groth16_prove_plan are those of the whole key, but no proof can be made with it.
