@@ -293,8 +293,43 @@ static size_t first_line(const struct batch *b, const char *path)
     return i;
 }
 
+/* Whether the lines of `index` are left to this process: nobody asked for another, and that one has not the memory, since it holds keys and
+ * witnesses once more.  They are as if nobody had begun them, then. */
+static bool is_left_here(struct batch *b, const struct batch_engine_key *key)
+{
+    struct task t;
+
+    task_init(&t);
+    if (b->options->process != BATCH_PROCESS_AUTO ||
+        batch_engine_could_prove(b->engine, &t, key, b->list.line[b->index[0]].witness) == CUZK_OK)
+        return false;
+    for (size_t i = 0; i < b->index_count; i++) b->begun[b->index[i]] = false;
+    if (!cli.quiet)
+        fprintf(stderr, "cuzk: %s: proved without a process of the device's own: %s\n", key->path, t.error.text);
+    return true;
+}
+
+/* What the engine did not take, once its device is free. */
+static cuzk_status prove_left_here(struct batch *b, struct task *t)
+{
+    cuzk_context *on_device = NULL;
+    cuzk_error error = CUZK_ERROR_INIT;
+
+    if (cli_context_try(&on_device, &error) != CUZK_OK) {
+        FAIL(t, error.status, "%s", error.text);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, error.advice);
+        return error.status;
+    }
+    cuzk_context_destroy(b->context);
+    b->context = on_device;
+    prove_here_all(b);
+    return CUZK_OK;
+}
+
 static cuzk_status prove_apart_all(struct batch *b, struct task *t)
 {
+    size_t left_here = 0;
+
     b->apart = calloc(b->list.count, sizeof *b->apart);
     if (b->apart == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a list of keys");
     sort_keys(b);
@@ -304,11 +339,16 @@ static cuzk_status prove_apart_all(struct batch *b, struct task *t)
     for (size_t k = 0; k < b->apart_count && !is_cancelled(b); k++) {
         b->key_apart = &b->apart[k];
         gather(b, first_line(b, b->apart[k].path));
+        if (is_left_here(b, b->key_apart)) {
+            left_here++;
+            continue;
+        }
         run_lanes(b);
         batch_engine_drop(b->engine, b->key_apart);
     }
     batch_engine_close(b->engine, &b->counts);
-    return CUZK_OK;
+    b->engine = NULL;
+    return left_here > 0 ? prove_left_here(b, t) : CUZK_OK;
 }
 
 /* By the first key; what is wrong with it is said when its lines come. */

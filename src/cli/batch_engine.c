@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define LOOK_MS      100 /* at Ctrl-C while a proof is awaited */
@@ -92,6 +93,14 @@ out:
     else
         free(e);
     return status;
+}
+
+cuzk_status batch_engine_could_prove(const struct batch_engine *e, struct task *t,
+                                     const struct batch_engine_key *key, const char *witness_path)
+{
+    struct stat s;
+
+    return engine_could_run(e->engine, t, key->name, stat(witness_path, &s) == 0 ? (size_t)s.st_size : 0);
 }
 
 struct looking {

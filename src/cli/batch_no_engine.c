@@ -25,6 +25,16 @@ cuzk_status batch_engine_open(struct batch_engine **out, struct task *t, const s
     return status;
 }
 
+cuzk_status batch_engine_could_prove(const struct batch_engine *e, struct task *t,
+                                     const struct batch_engine_key *key, const char *witness_path)
+{
+    (void)e;
+    (void)t;
+    (void)key;
+    (void)witness_path;
+    return CUZK_INTERNAL; /* none was opened */
+}
+
 cuzk_status batch_engine_prove(struct batch_engine *e, struct batch_made *made,
                                const struct batch_engine_key *key, const char *witness_path,
                                const cuzk_watch *watch, cuzk_error *error)

@@ -207,8 +207,8 @@ void core_job_bytes(struct bytes *out, const struct circuit *circuit)
     bytes_add(out, &prove);
 }
 
-/* Whether the job could run at all, everything else being idle. */
-static cuzk_status could_ever_run(struct engine_core *c, struct task *t, const struct job *j)
+cuzk_status core_could_ever_run(const struct engine_core *c, struct task *t, const struct circuit *circuit,
+                                size_t payload_bytes, bool durable)
 {
     struct budget available;
     struct bytes total, need;
@@ -216,14 +216,19 @@ static cuzk_status could_ever_run(struct engine_core *c, struct task *t, const s
 
     for (int k = 0; k < BYTES_KINDS; k++) total.of[k] = c->budget.total.of[k] - c->fixed.of[k];
     budget_init(&available, &total);
-    core_job_bytes(&need, j->circuit);
-    if (j->durable) need.of[BYTES_HEAP] += j->payload_bytes; /* after a restart it is read for each run */
-    if (c->options.copies_inputs && !j->circuit->kind->has_synthesis) need.of[BYTES_HEAP] += j->payload_bytes;
-    snprintf(who, sizeof who, "a job on circuit %s", j->circuit->name);
+    core_job_bytes(&need, circuit);
+    if (durable) need.of[BYTES_HEAP] += payload_bytes; /* after a restart it is read for each run */
+    if (c->options.copies_inputs && !circuit->kind->has_synthesis) need.of[BYTES_HEAP] += payload_bytes;
+    snprintf(who, sizeof who, "a job on circuit %s", circuit->name);
     TRY(budget_fits(t, &available, &need, who));
-    if (j->payload_bytes <= c->options.payload_bytes) return CUZK_OK;
+    if (payload_bytes <= c->options.payload_bytes) return CUZK_OK;
     return FAIL(t, CUZK_TOO_LARGE, "the payload is %zu bytes; all queued payloads together may take %llu",
-                j->payload_bytes, (unsigned long long)c->options.payload_bytes);
+                payload_bytes, (unsigned long long)c->options.payload_bytes);
+}
+
+static cuzk_status could_ever_run(const struct engine_core *c, struct task *t, const struct job *j)
+{
+    return core_could_ever_run(c, t, j->circuit, j->payload_bytes, j->durable);
 }
 
 bool core_queue_full(const struct engine_core *c) { return c->unfinished >= c->options.queue_most; }

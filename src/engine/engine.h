@@ -187,6 +187,11 @@ struct job_answer {
 cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_request *r, job_told *told,
                           void *context) MUST_CHECK;
 
+/** Whether a job that is not durable could run on a circuit, everything else being idle: what engine_submit would refuse for good.
+ * Errors  CUZK_NOT_FOUND: no such circuit; CUZK_TOO_LARGE (both numbers are named) */
+cuzk_status engine_could_run(const struct engine *e, struct task *t, const char *circuit,
+                             size_t payload_bytes) MUST_CHECK;
+
 /** told once: when the job has ended, when timeout_ms has passed (0: never), or when (told, context) leaves.  Where there is no memory
  * for the message it is told so before the call returns, on the caller's thread. */
 void engine_await(struct engine *e, const char *job_id, uint64_t timeout_ms, job_told *told, void *context);

@@ -69,6 +69,27 @@ static void fill_times(struct job *j, const struct engine *e, const struct engin
     }
 }
 
+static cuzk_status find_circuit(struct circuit **out, struct task *t, const struct engine *e, const char *name)
+{
+    for (size_t i = 0; i < e->circuit_count; i++) {
+        *out = &e->circuits[i];
+        if (strcmp((*out)->name, name) == 0) return CUZK_OK;
+    }
+    *out = NULL;
+    const cuzk_status status = FAIL(t, CUZK_NOT_FOUND, "no circuit %.63s is configured", name);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "circuit",
+                    "configure it, or put its parameters into the parameter cache, and start again");
+    return status;
+}
+
+cuzk_status engine_could_run(const struct engine *e, struct task *t, const char *circuit, size_t payload_bytes)
+{
+    struct circuit *c;
+
+    TRY(find_circuit(&c, t, e, circuit));
+    return core_could_ever_run(&e->core, t, c, payload_bytes, false);
+}
+
 static cuzk_status check_request(struct engine *e, struct task *t, const struct engine_request *r,
                                  struct circuit **circuit)
 {
@@ -87,13 +108,7 @@ static cuzk_status check_request(struct engine *e, struct task *t, const struct 
     if (r->part_ms > UINT64_MAX / MS / 4) return engine_bad_option(t, "part_ms", "is too far away");
     if (r->part_ms != 0 && r->durable != -1)
         return engine_bad_option(t, "part_ms", "is for jobs that are never written to disk");
-    for (size_t i = 0; i < e->circuit_count; i++)
-        if (strcmp(e->circuits[i].name, r->circuit) == 0) *circuit = &e->circuits[i];
-    if (*circuit != NULL) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_NOT_FOUND, "no circuit %.63s is configured", r->circuit);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "circuit",
-                    "configure it, or put its parameters into the parameter cache, and start again");
-    return status;
+    return find_circuit(circuit, t, e, r->circuit);
 }
 
 static struct client_message *message_new(told_any *told, void *context)

@@ -168,6 +168,9 @@ bool core_queue_full(const struct engine_core *c); /* because of their number */
 struct job *core_find(const struct engine_core *c, const char *id); /* NULL: none */
 /** What a job on circuit takes at most, its key and a payload of so many bytes included. */
 void core_job_bytes(struct bytes *out, const struct circuit *circuit);
+/** Whether a job could run at all, everything else being idle; of nothing that changes after core_init.  Errors  CUZK_TOO_LARGE */
+cuzk_status core_could_ever_run(const struct engine_core *c, struct task *t, const struct circuit *circuit,
+                                size_t payload_bytes, bool durable) MUST_CHECK;
 /** Checks what must always hold (sums in the ledger, counts); aborts with a text.  For tests; linear. */
 void core_audit(const struct engine_core *c);
 

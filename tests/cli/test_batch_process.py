@@ -2,6 +2,7 @@
 verifies, and what happened is counted.
 
     test_batch_process.py CUZK CUZK_TRAP [BACKEND [LINES [LOG2]]]      (cpu 12 5)
+    test_batch_process.py CUZK CUZK_TRAP refuses      what happens where a card, chosen by itself, does not take the key
 
 CUZK_TRAP is the program of trap_program.c.  Exit code 77: it has no such device."""
 import json
@@ -32,9 +33,9 @@ def check(condition, what):
         sys.exit("wrong: " + what)
 
 
-def circuit(name, curve):
+def circuit(name, curve, log2=LOG2):
     base = AT / name
-    run(CUZK, "gen", "circuit", "--quiet", "--curve", curve, "--log2", LOG2, base)
+    run(CUZK, "gen", "circuit", "--quiet", "--curve", curve, "--log2", log2, base)
     run(CUZK, "setup", "--dev", "--quiet", "--vkey", f"{base}.vk.json", f"{base}.r1cs", f"{base}.zkey")
     return base
 
@@ -94,7 +95,55 @@ def choices(base):
     check(plan["backend"] == "cpu" and plan["predicted_proof_ms"] > 0 and plan["predicted_open_ms"] == 0, str(plan))
 
 
+def a_full_queue(base):
+    """More lines than the engine takes at a time wait for room."""
+    path, rows = write_list([base], 8)
+    p = run(TRAP, "prove", "--json", "--batch", path, "--process", "always", "--lanes", 3, "--backend", "cpu",
+            env=dict(ENV, CUZK_TEST_ENGINE="0 2"))
+    summary = json.loads(p.stdout.splitlines()[-1])
+    check((summary["proved"], summary["failed"], summary["left"]) == (8, 0, 0), p.stdout + p.stderr)
+    verify(rows)
+
+
+def too_little_memory(small, large):
+    """A key that the engine's memory cannot hold costs its own lines, where a process of the device's own was asked for."""
+    path, rows = write_list([small, large], 4)
+    p = run(TRAP, "prove", "--json", "--batch", path, "--backend", "cpu", "--process", "always", code=5,
+            env=dict(ENV, CUZK_TEST_ENGINE=f"{4 * 1024 * 1024} 0")) # a quarter is for witnesses
+    summary = json.loads(p.stdout.splitlines()[-1])
+    check((summary["proved"], summary["failed"], summary["status"]) == (2, 2, "TOO_LARGE"), p.stdout + p.stderr)
+    check("without a process of the device's own" not in p.stderr, p.stderr)
+    verify(rows[::2])
+
+
+def refuses():
+    """A card that is chosen and does not take the key leaves it to the CPU, and it is said, of one proof and of a batch."""
+    base = circuit("a", "bn254")
+    env = dict(ENV, CUZK_TEST_CARD="64")
+    said = "cuzk: device cpu: card 0 does not take it: "
+    auto = ("--device", "auto")
+    p = run(TRAP, "prove", f"{base}.zkey", f"{base}.wtns", AT / "p.json", AT / "q.json", *auto, env=env)
+    check("cuzk: device 0: 1 proof predicted in" in p.stderr and said in p.stderr, p.stderr)
+    run(CUZK, "verify", f"{base}.vk.json", AT / "q.json", AT / "p.json")
+    path, rows = write_list([base], 3)
+    p = run(TRAP, "prove", "--json", "--batch", path, *auto, env=env)
+    check("cuzk: device 0: 3 proofs predicted in" in p.stderr and said in p.stderr, p.stderr)
+    summary = json.loads(p.stdout.splitlines()[-1])
+    check((summary["proved"], summary["own_process"]) == (3, False), p.stdout)
+    verify(rows)
+    # the card is there, but not the memory for a process of its own: a quarter of the engine's is for witnesses, 64 MiB for transfers
+    small = circuit("small", "bn254", 3)
+    path, rows = write_list([small], 1)
+    p = run(TRAP, "prove", "--json", "--batch", path, "--backend", "cuda", "--device-memory", 1024,
+            env=dict(ENV, CUZK_TEST_ENGINE=f"{(64 * 1024 * 1024 + 1000) * 4 // 3} 0"))
+    check(f"cuzk: {small}.zkey: proved without a process of the device's own: " in p.stderr, p.stderr)
+    verify(rows)
+    return 0
+
+
 def main():
+    if BACKEND == "refuses":
+        return refuses()
     probe = subprocess.run([TRAP, "plan", "--backend", BACKEND, "no.zkey"], capture_output=True, text=True, env=ENV)
     if "UNAVAILABLE" in probe.stderr or "no backend" in probe.stderr or probe.returncode == 6:
         print(f"skipped: {probe.stderr.strip()}")
@@ -104,6 +153,9 @@ def main():
     check(calm["restarts"] == 0 and calm["retries"] == 0, str(calm))
     if BACKEND == "cuda":
         choices(a)
+    else:
+        a_full_queue(a)
+        too_little_memory(a, circuit("large", "bn254", 12))
     middle = LINES // 2
     emulated = BACKEND == "cuda" and "emulated" in TRAP
     for what in ("trap",) if emulated else ("kill", "trap") if BACKEND == "cuda" else ("kill",):

@@ -5,7 +5,13 @@
  *         stuck    a kernel never ends, and leaves no room for others (without a card: the proof never ends)
  *         kill     the process is killed
  *
- * The program is linked so that groth16_prove is the one below. */
+ *
+ *     CUZK_TEST_ENGINE="HEAP QUEUE"    the engine has so many bytes of the host and takes so many jobs at a time (0: as it would have)
+ *     CUZK_TEST_CARD=MIB               a card is predicted to take no time at all; on the emulated one there is no more memory than MIB then
+ *
+ * The program is linked so that groth16_prove, groth16_predict and engine_open are those below. */
+#include "engine/engine.h"
+#include "groth16/predict.h"
 #include "groth16/prove.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -48,6 +54,37 @@ static void fault(const char *what)
     if (strcmp(what, "trap") == 0) trap();
     if (strcmp(what, "stuck") == 0) get_stuck();
     if (strcmp(what, "kill") == 0) raise(SIGKILL);
+}
+
+cuzk_status __real_engine_open(struct engine **out, struct task *t, const struct engine_options *o);
+cuzk_status __wrap_engine_open(struct engine **out, struct task *t, const struct engine_options *o);
+
+cuzk_status __wrap_engine_open(struct engine **out, struct task *t, const struct engine_options *o)
+{
+    const char *const text = getenv("CUZK_TEST_ENGINE");
+    struct engine_options own = *o;
+    unsigned long long heap = 0;
+    unsigned queue = 0;
+
+    if (text != NULL && sscanf(text, "%llu %u", &heap, &queue) != 2) abort();
+    if (heap != 0) own.heap_bytes = heap;
+    if (queue != 0) own.queue_most = queue;
+    return __real_engine_open(out, t, &own);
+}
+
+void __real_groth16_predict(struct groth16_prediction *out, const struct groth16_key *key, bool on_card, unsigned units);
+void __wrap_groth16_predict(struct groth16_prediction *out, const struct groth16_key *key, bool on_card, unsigned units);
+
+void __wrap_groth16_predict(struct groth16_prediction *out, const struct groth16_key *key, bool on_card, unsigned units)
+{
+    __real_groth16_predict(out, key, on_card, units);
+    if (!on_card || getenv("CUZK_TEST_CARD") == NULL) return;
+    memset(out, 0, sizeof *out);
+#if defined(CUZK_CUDA_EMULATED)
+    struct cuda_host_config config = cuda_host_default();
+    config.memory_bytes = (size_t)strtoul(getenv("CUZK_TEST_CARD"), NULL, 10) << 20;
+    cuda_host_configure(&config);
+#endif
 }
 
 cuzk_status __real_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
