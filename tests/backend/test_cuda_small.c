@@ -12,7 +12,7 @@
 #include "backend/cuda/bits_kernels.h"
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/interlock_kernels.h"
-#include "backend/cuda/msm_kernels.h"
+#include "backend/cuda/msm_whole_kernels.h"
 #include "circuits/gadgets/evaluate.h"
 #include "circuits/gadgets/gadgets.h"
 #include "r1cs/image_program.h"
@@ -293,6 +293,8 @@ struct kernels {
                       const struct msm_sort *s, void *stream);
     int (*accumulate_affine)(void *buckets, void *piece_sums, const void *points, const struct msm_sort *s,
                              const struct msm_affine *a, void *stream);
+    int (*accumulate_whole)(void *buckets, void *piece_sums, const void *points, const struct msm_group *g,
+                            const struct msm_sort *s, void *stream); /* or NULL */
     int (*reduce)(void *jacobian, void *scratch, const void *buckets, const struct msm_windows *w,
                   const struct msm_reduction *r, void *stream);
     int (*fold)(void *items, const void *buckets, uint32_t first, uint32_t end, uint32_t log2, void *stream);
@@ -301,13 +303,14 @@ struct kernels {
     int (*join)(void *jacobian, const void *rows, uint32_t stride, uint32_t count, uint32_t bitmap_count,
                 void *stream);
 };
-#define KERNELS(name)                                                                                     \
-    {                                                                                                     \
-        msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, bits_##name##_fold, \
-            bits_##name##_rows, bits_##name##_join                                                        \
+#define KERNELS(name, whole)                                                                 \
+    {                                                                                        \
+        msm_##name##_accumulate, msm_##name##_accumulate_affine, whole, msm_##name##_reduce, \
+            bits_##name##_fold, bits_##name##_rows, bits_##name##_join                       \
     }
-static const struct kernels kernels[2][2] = { { KERNELS(bn254_g1), KERNELS(bn254_g2) },
-                                              { KERNELS(bls12_381_g1), KERNELS(bls12_381_g2) } };
+static const struct kernels kernels[2][2] = { { KERNELS(bn254_g1, NULL), KERNELS(bn254_g2, NULL) },
+                                              { KERNELS(bls12_381_g1, NULL),
+                                                KERNELS(bls12_381_g2, msm_bls12_381_g2_accumulate_whole) } };
 
 static const struct kernels *kernels_of(const struct curve *c, enum group_id id)
 {
@@ -395,19 +398,21 @@ static void window_sums(const struct curve *c, enum group_id id)
         a.before[set] = carve(&w, a.threads * (g->aff_bytes / 2));
     }
     struct buffer on = take_with(CARD, points, COUNT * g->aff_bytes);
-    for (int affine = 0; affine < 2; affine++) {
+    static const char *const ways[] = { "a window by XYZZ additions", "a window by affine additions",
+                                        "a window by XYZZ additions, a point a thread" };
+    for (int way = 0; way < (k->accumulate_whole ? 3 : 2); way++) {
         const struct msm_windows set = w.g.windows;
         const struct msm_reduction r = { .seg_log2 = SEG_LOG2, .levels = 1, .jobs = JOBS, .parts = PARTS };
         window_sort(&w, c, digits);
-        if (affine)
+        if (way == 1)
             LAUNCHED(k->accumulate_affine(buckets, piece_sums, on.data, &w.s, &a, handle()));
         else
-            LAUNCHED(k->accumulate(buckets, piece_sums, on.data, &w.g, &w.s, handle()));
+            LAUNCHED((way ? k->accumulate_whole : k->accumulate)(buckets, piece_sums, on.data, &w.g, &w.s,
+                                                                 handle()));
         LAUNCHED(k->reduce(jacobian, scratch, buckets, &set, &r, handle()));
         window_fetch(&w, terms, jacobian, JOBS * g->jac_bytes);
         window_finish(g, &got, terms);
-        assert_points_equal(g, &got, &expected,
-                            affine ? "a window by affine additions" : "a window by XYZZ additions");
+        assert_points_equal(g, &got, &expected, ways[way]);
         uint32_t counters[COUNTER_COUNT];
         window_fetch(&w, counters, w.s.counters, sizeof counters);
         assert_true(counters[COUNTER_HEAVY] == 2); /* 32 pieces of one and a few of the other */
@@ -1098,7 +1103,7 @@ static void emulate(size_t shared_kib)
     cuda_host_configure(&c);
 }
 
-/* What cards with less shared memory sort with, and then: was every kernel launched? */
+/* What goes by a card's shared memory, on the two kinds of cards that have less; and then: was every kernel launched? */
 static int rest(void)
 {
     static const struct {
@@ -1107,13 +1112,19 @@ static int rest(void)
 #include "kernel_list.h"
     };
     static const size_t shared_kib[] = { 99, 64 };
-    const struct CMUnitTest sorts[] = { cmocka_unit_test(sort) };
+    const struct CMUnitTest by_memory[] = {
+        cmocka_unit_test(sort),
+        cmocka_unit_test(window_bls12_381_g1),
+        cmocka_unit_test(window_bls12_381_g2),
+        cmocka_unit_test(ntt_bls12_381),
+        cmocka_unit_test(quotient_bn254),
+    };
     int failed = 0;
     for (size_t i = 0; i < ARRAY_COUNT(shared_kib); i++) {
         side_close(&side[CARD]);
         emulate(shared_kib[i]);
         if (side_open(&side[CARD], "cuda", MEM_DEVICE) != 0) exit(1);
-        failed += cmocka_run_group_tests_name("less shared memory", sorts, NULL, NULL);
+        failed += cmocka_run_group_tests_name("less shared memory", by_memory, NULL, NULL);
     }
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         if (cuda_host_launched(all[i].source, all[i].kernel)) continue;

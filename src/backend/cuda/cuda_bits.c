@@ -9,6 +9,7 @@
 #include "backend/cuda/cuda_device.h"
 
 #include "backend/cuda/bits_kernels.h"
+#include "backend/cuda/msm_whole_kernels.h"
 
 #include <string.h>
 
@@ -17,17 +18,18 @@ struct sweep_kernels {
     int (*fold)(void *items, const void *buckets, uint32_t first, uint32_t end, uint32_t log2, void *stream);
     int (*rows)(void *rows, uint32_t stride, const struct bits_items *i, uint32_t bitmap_count, uint32_t parts, void *stream);
     int (*join)(void *jacobian, const void *rows, uint32_t stride, uint32_t count, uint32_t bitmap_count, void *stream);
-    uint32_t blocks;     /* of an accumulation that an SM holds */
+    uint32_t blocks;     /* of an accumulation that an SM holds, */
+    bool whole;          /* but where it has the shared memory for a whole point a thread */
     double additions_us; /* of an accumulation on an H200, measured in the MSM: an SM's share is 1 / 132 */
 };
 
-#define KERNELS(name, upper, rate) \
-    { msm_##name##_accumulate, bits_##name##_fold, bits_##name##_rows, bits_##name##_join, MSM_##upper##_ACC_BLOCKS, rate }
+#define KERNELS(name, upper, whole, rate) \
+    { msm_##name##_accumulate, bits_##name##_fold, bits_##name##_rows, bits_##name##_join, MSM_##upper##_ACC_BLOCKS, whole, rate }
 static const struct sweep_kernels *kernels_of(const struct curve *c, enum group_id g)
 {
     static const struct sweep_kernels list[2][2] = {
-        { KERNELS(bn254_g1, BN254_G1, 6800), KERNELS(bn254_g2, BN254_G2, 1900) },
-        { KERNELS(bls12_381_g1, BLS12_381_G1, 2960), KERNELS(bls12_381_g2, BLS12_381_G2, 930) },
+        { KERNELS(bn254_g1, BN254_G1, false, 6800), KERNELS(bn254_g2, BN254_G2, false, 1900) },
+        { KERNELS(bls12_381_g1, BLS12_381_G1, false, 2960), KERNELS(bls12_381_g2, BLS12_381_G2, true, 930) },
     };
     return &list[c->id == CURVE_BLS12_381][g];
 }
@@ -45,7 +47,8 @@ enum {
     PART_ROUNDS = 4,           /* a task of theirs adds as many at least */
     RUN_POINTS = 16,           /* of a list's run, where there are not enough to fill the device; */
     RUN_POINTS_MORE = 64,      /* where there are enough to fill it up to */
-    WAVES_MAX = 4,             /* times, since another stream's kernels may hold a part of it */
+    WAVES_MAX = 4,             /* times, since another stream's kernels may hold a part of it; */
+    WHOLE_WAVES_MAX = 2,       /* with a whole point a thread there are three times as many sums at once, which have to be added in the end */
     CHUNK_MIN = 1 << 14,       /* points */
 };
 /* What one sweep may take of a device: 1.5 GiB, a 32nd of its memory. */
@@ -67,9 +70,16 @@ struct pass {
 static uint32_t lanes_of(const struct bit_sum_plan *p) { return p->group == GROUP_G2 ? 2 : 1; }
 static size_t xyzz_bytes(const struct bit_sum_plan *p) { return 2 * p->curve->group[p->group]->aff_bytes; }
 
+/* Blocks of an accumulation with a whole point a thread that an SM holds; 0: pairs of lanes, or points of G1. */
+static uint32_t whole_blocks(const struct bit_sum_plan *p, const struct device *d)
+{
+    return kernels_of(p->curve, p->group)->whole ? msm_whole_blocks(d->shared_bytes) : 0;
+}
+
 /* Sums that an accumulation works on at once. */
 static uint32_t resident(const struct bit_sum_plan *p, const struct device *d)
 {
+    if (whole_blocks(p, d)) return d->sm_count * whole_blocks(p, d) * MSM_WHOLE_THREADS;
     return d->sm_count * kernels_of(p->curve, p->group)->blocks * BITS_THREADS / lanes_of(p);
 }
 
@@ -129,8 +139,8 @@ static void pass_lists(struct pass *a, const struct bit_sum_plan *p, const struc
     const uint32_t count = a->count, most = resident(p, d), wanted = (count / RUN_POINTS + 31) / 32 * 32;
     struct bits_lists *const l = &a->lists;
     size_t at = 0;
-    const uint32_t waves = count / RUN_POINTS_MORE / most;
-    a->tasks = wanted < 32 ? 32 : wanted < most ? wanted : (waves < 1 ? 1 : waves < WAVES_MAX ? waves : WAVES_MAX) * most;
+    const uint32_t waves_max = whole_blocks(p, d) ? WHOLE_WAVES_MAX : WAVES_MAX, waves = count / RUN_POINTS_MORE / most;
+    a->tasks = wanted < 32 ? 32 : wanted < most ? wanted : (waves < 1 ? 1 : waves < waves_max ? waves : waves_max) * most;
     l->words = (count + 31) / 32;
     l->block_count = (l->words + BITS_LIST_WORDS - 1) / BITS_LIST_WORDS;
     l->tasks = a->tasks;

@@ -16,4 +16,9 @@
 #define MSM_REDUCE_BLOCKS 2
 #define MSM_AFFINE_BLOCKS MSM_BLS12_381_G2_AFFINE_BLOCKS
 #define MSM(name) msm_bls12_381_g2_##name
+/* accumulate itself stands in msm_whole_bls12_381_g2.cu, which chooses between whole points a thread and these pairs of lanes. */
+#define msm_bls12_381_g2_accumulate msm_bls12_381_g2_accumulate_pairs
+#include "backend/cuda/msm_whole_kernels.h"
 #include "backend/cuda/msm_curve.inc.cuh"
+
+extern "C" int MSM(join)(void *buckets, void *piece_sums, const struct msm_sort *s, void *stream) { return join_pieces(buckets, piece_sums, s, stream); }
