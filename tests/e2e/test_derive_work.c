@@ -1,7 +1,7 @@
 /* Derivations that are interrupted and go on: after every pass, by a signal at any moment, on another backend; files of checkpoints that are
  * damaged, foreign, not one's own or have no room.  Whatever happens the derived key has the bytes of one that was made at once.
  *
- * Use: test_derive_work [emulated], and by itself: test_derive_work --derive BACKEND KEY R1CS OUT. */
+ * Use: test_derive_work [emulated], as test_derive_work_cuda on a GPU, and by itself: test_derive_work --derive BACKEND KEY R1CS OUT. */
 #include "support/cm.h"
 #include "base/bytes.h"
 #include "groth16/derive_fold.h"
@@ -629,9 +629,16 @@ int main(int argc, char **argv)
 
     self = argv[0];
     if (argc == 6 && strcmp(argv[1], "--derive") == 0) return derive_alone(argv + 2);
+#if defined(CUZK_CUDA_EMULATED)
     deriver = backend_by_name(argc > 1 && strcmp(argv[1], "emulated") == 0 ? "cuda" : "cpu");
-    if (deriver == NULL) {
-        puts("no such backend in this build");
+#else
+    deriver = backend_by_name("cuda");
+#endif
+    size_t devices = 0;
+    struct task t;
+    task_init(&t);
+    if (deriver == NULL || deriver->probe(&t, NULL, 0, &devices) != CUZK_OK || devices == 0) {
+        puts("skipped: no such device in this build or on this machine");
         return 77;
     }
     /* What becomes of files is the same whoever has made the points. */
