@@ -400,7 +400,8 @@ static void window_sums(const struct curve *c, enum group_id id)
     struct buffer on = take_with(CARD, points, COUNT * g->aff_bytes);
     static const char *const ways[] = { "a window by XYZZ additions", "a window by affine additions",
                                         "a window by XYZZ additions, a point a thread" };
-    for (int way = 0; way < (k->accumulate_whole ? 3 : 2); way++) {
+    const bool whole = k->accumulate_whole && side[CARD].d->shared_bytes >= MSM_WHOLE_BYTES;
+    for (int way = 0; way < (whole ? 3 : 2); way++) {
         const struct msm_windows set = w.g.windows;
         const struct msm_reduction r = { .seg_log2 = SEG_LOG2, .levels = 1, .jobs = JOBS, .parts = PARTS };
         window_sort(&w, c, digits);

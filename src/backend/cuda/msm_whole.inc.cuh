@@ -15,6 +15,7 @@
  *   sum of two products  < 1.63 p R, and with p R added to the difference < 1.82 p R: both reduce to less than 4p. */
 #include "backend/cuda/launch.h"
 #include "backend/cuda/msm_whole_kernels.h"
+#include "backend/cuda/warp_max.h"
 #include "field/be_names.h"
 
 #define THREADS MSM_WHOLE_THREADS
@@ -313,7 +314,7 @@ static __global__ void __launch_bounds__(THREADS, MSM_WHOLE_BLOCKS) k_accumulate
             to = buckets + (size_t)id * WHOLE_XYZZ;
         }
     }
-    const uint32_t rounds = __reduce_max_sync(0xffffffffu, end - i);
+    const uint32_t rounds = warp_max(end - i);
     if (i < end) entry = s.list[i];
     sum_begin(own, points + (size_t)(entry & 0x7fffffffu) * WHOLE_AFF, entry >> 31);
     if (i == end && to) {
