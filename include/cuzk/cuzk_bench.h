@@ -170,7 +170,8 @@ typedef struct cuzk_porep_bench {
     size_t size;
     unsigned proofs, partitions;
     double load_s;                             /* key and circuit to the devices, once */
-    double first_s, steady_s;                  /* from the statement to verified bytes; the mean distance of the others' ends, 0: there is one proof */
+    double first_s;                            /* from the statement to verified bytes */
+    double steady_s;                           /* one lane: mean distance of the other proofs' ends; several: all the time over the proofs' number; 0: one proof */
     double idle_share;                         /* of the first device's time from its first kernel to its last; -1: it keeps no time */
     uint64_t sent_bytes, received_bytes;       /* of a proof, all devices together */
     uint64_t device_peak_bytes, host_peak_bytes; /* the latter resident, pinned memory included; 0: unknown */

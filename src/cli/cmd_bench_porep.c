@@ -121,7 +121,8 @@ static void print_result(const cuzk_porep_bench *r, const cuzk_porep_bench_optio
            r->proofs, r->partitions, o->lanes, o->devices, r->load_s);
     if (r->points_s[4] > 0) print_points(r);
     printf("  first proof          %.3f s\n", r->first_s);
-    if (r->steady_s > 0) printf("  each one after it    %.3f s\n", r->steady_s);
+    if (r->steady_s > 0)
+        printf("  %s %.3f s\n", o->lanes == 1 ? "each one after it   " : "a proof, on average ", r->steady_s);
     printf("  a proof alone, warm  %.3f s\n", r->single_s);
     if (r->idle_share >= 0) printf("  card idle            %.2f %%\n", 100 * r->idle_share);
     printf("  bytes of a proof     %s to the card, %s back\n"
