@@ -8,6 +8,8 @@
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=${CUZK_FUZZ_BUILD:-$source/build/fuzz}
+mkdir -p "$build"
+build=$(cd "$build" && pwd) # it is named from other folders below
 executions=${1:-100000}
 [ $# -gt 0 ] && shift
 targets=${*:-zkey wtns r1cs ptau json filvk filparams proof trapdoor identify c1 derived image submit config}

@@ -303,6 +303,10 @@ typedef struct cuzk_timings {
     }
 CUZK_API void cuzk_proof_timings(const cuzk_proof *proof,
                                  cuzk_timings *out); /* zeros for a proof that was not made here */
+/** The same for people's logs: the fields of a CUZK_TIMING line (docs/cuda.md), cut to bytes - 1 octets; "" for a proof that was not made here.
+ * Returns  out */
+CUZK_API const char *cuzk_proof_timing_line(const cuzk_proof *proof, char *out, size_t bytes);
+#define CUZK_TIMING_LINE_BYTES 320 /* enough */
 
 /* -- proofs, public inputs, verifying keys ----------------------------------------------------------------------------- */
 

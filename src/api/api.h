@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "cuzk/cuzk.h"
 #include "groth16/key.h"
+#include "groth16/prove.h"
 #include "groth16/prove_lanes.h"
 #include "groth16/verify.h"
 #include <pthread.h>
@@ -47,6 +48,7 @@ struct cuzk_witness {
 struct cuzk_proof {
     struct groth16_proof proof;
     cuzk_timings timings;
+    char timing_line[TIMING_LINE_BYTES]; /* "": not made here */
 };
 
 struct cuzk_publics {

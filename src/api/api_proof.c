@@ -3,6 +3,7 @@
 #include "formats/identify.h"
 #include "formats/proof_codec.h"
 #include "formats/snarkjs_json.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,12 @@ void cuzk_proof_timings(const cuzk_proof *proof, cuzk_timings *out)
     if (proof == NULL) return;
     api_copy_out(out, &proof->timings, sizeof proof->timings);
 }
+const char *cuzk_proof_timing_line(const cuzk_proof *proof, char *out, size_t bytes)
+{
+    if (out != NULL && bytes != 0) snprintf(out, bytes, "%s", proof != NULL ? proof->timing_line : "");
+    return out;
+}
+
 void cuzk_proof_close(cuzk_proof *proof) { free(proof); }
 
 /* -- public inputs ----------------------------------------------------------------------------------------------------- */

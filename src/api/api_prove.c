@@ -155,6 +155,7 @@ static cuzk_status prove(struct api_call *call, cuzk_proof *proof, cuzk_publics 
     if (publics != NULL) TRY(make_publics(call, publics, w, key->key->public_count));
     report_timings(&proof->timings, &timings, clock_ms_since(start_ns));
     proof->timings.domain_size = key->key->domain.size;
+    groth16_timing_line(proof->timing_line, &timings, key->key->domain.size);
     return CUZK_OK;
 }
 

@@ -138,7 +138,7 @@ static cuzk_status prove_here(struct batch *b, struct batch_made *made, const ch
     if (status == CUZK_OK) {
         cuzk_proof_timings(made->proof, &tm);
         made->prove_ms = tm.total_ms;
-        if (b->options->timing) cli_print_timing(&tm);
+        if (b->options->timing) cli_print_timing(made->proof);
     }
     cuzk_witness_close(witness);
     return status;

@@ -126,7 +126,7 @@ bool cli_on_card(void);
 /** What cuzk_key_predict says of the device of --backend and --device, or of the one that was chosen; zeros if it cannot be found. */
 void cli_predict(cuzk_prediction *out, const cuzk_key *key);
 /** A line CUZK_TIMING on standard error. */
-void cli_print_timing(const cuzk_timings *m);
+void cli_print_timing(const cuzk_proof *proof);
 
 /* "3.2 MiB" in a static ring of buffers. */
 const char *cli_bytes(uint64_t bytes);

@@ -59,14 +59,6 @@ static void stages_of(double out[STAGES], const cuzk_proof *proof, double latenc
     out[7] = latency_ms;
 }
 
-static void print_timing(const cuzk_proof *proof)
-{
-    cuzk_timings tm = CUZK_TIMINGS_INIT;
-
-    cuzk_proof_timings(proof, &tm);
-    cli_print_timing(&tm);
-}
-
 static void *lane(void *argument)
 {
     struct bench *const b = argument;
@@ -83,7 +75,7 @@ static void *lane(void *argument)
         double stages[STAGES];
         more = cuzk_prove(&proof, NULL, b->context, b->key, b->witness, &b->watch, &error) == CUZK_OK;
         if (more) stages_of(stages, proof, clock_ms_since(start));
-        if (more && b->timing) print_timing(proof);
+        if (more && b->timing) cli_print_timing(proof);
         cuzk_proof_close(proof);
         pthread_mutex_lock(&b->lock);
         if (!more && !b->failed) b->error = error;

@@ -104,14 +104,6 @@ static void report(const cuzk_key *key, const cuzk_proof *proof, const char *pro
            tm.verify_ms);
 }
 
-static void print_timing(const cuzk_proof *proof)
-{
-    cuzk_timings tm = CUZK_TIMINGS_INIT;
-
-    cuzk_proof_timings(proof, &tm);
-    cli_print_timing(&tm);
-}
-
 int cmd_prove(int argc, char **argv)
 {
     const char *key_path = NULL, *witness_path = NULL, *proof_path = "proof.json",
@@ -199,7 +191,7 @@ int cmd_prove(int argc, char **argv)
     /* The proof goes last: where it stands, its public inputs stand too. */
     if (cuzk_publics_save(publics, public_path, &error) != CUZK_OK) goto failed;
     if (cuzk_proof_save(proof, proof_path, encoding, &error) != CUZK_OK) goto failed;
-    if (timing) print_timing(proof);
+    if (timing) cli_print_timing(proof);
     report(k.key, proof, proof_path, public_path);
     goto out;
 failed:

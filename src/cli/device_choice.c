@@ -157,15 +157,9 @@ void cli_key_close(struct cli_key *k)
     cuzk_context_destroy(k->on_cpu);
 }
 
-void cli_print_timing(const cuzk_timings *m)
+void cli_print_timing(const cuzk_proof *proof)
 {
-    const double tail_ms = m->msm_ms[0] + m->msm_ms[1] + m->msm_ms[3], h_ms = m->quotient_ms + m->msm_ms[4];
+    char line[CUZK_TIMING_LINE_BYTES];
 
-    fprintf(
-        stderr,
-        "CUZK_TIMING: prestage_setup=%s domain=%llu alloc_ms=%.2f upload_ms=%.2f gpu_tid=%u prep_msm_ms=%.2f "
-        "ntt_msm_h_ms=%.2f tail_msm_ms=%.2f b_g2_msm_ms=%.2f gpu_total_ms=%.2f async_dealloc_ms=%.2f\n",
-        m->staged_late ? "skip_vram" : "ok", (unsigned long long)m->domain_size, m->alloc_ms,
-        m->witness_ms - m->wait_ms, m->lane, m->eval_ms, h_ms, tail_ms, m->msm_ms[2],
-        m->eval_ms + h_ms + tail_ms + m->msm_ms[2], m->release_ms);
+    fprintf(stderr, "CUZK_TIMING: %s\n", cuzk_proof_timing_line(proof, line, sizeof line));
 }

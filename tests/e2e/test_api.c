@@ -395,6 +395,13 @@ static void nothing_given(void **state)
     REFUSED(cuzk_prove(&proof, NULL, context, key, NULL, NULL, NULL));
     cuzk_proof_timings(NULL, &timings);
     cuzk_proof_timings(proof, NULL);
+    char line[CUZK_TIMING_LINE_BYTES];
+    assert_string_equal(cuzk_proof_timing_line(NULL, line, sizeof line), "");
+    assert_null(cuzk_proof_timing_line(proof, NULL, 1));
+    assert_ptr_equal(cuzk_proof_timing_line(proof, line, sizeof line), line);
+    assert_non_null(strstr(line, " gpu_total_ms="));
+    assert_true(strlen(line) + 1 < sizeof line);
+    assert_int_equal(strlen(cuzk_proof_timing_line(proof, line, 9)), 8);
     REFUSED(cuzk_proof_open(NULL, "p", NULL));
     REFUSED(cuzk_proof_open(&proof, NULL, NULL));
     REFUSED(cuzk_proof_from_memory(NULL, one, 32, NULL));
