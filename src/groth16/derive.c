@@ -261,36 +261,6 @@ static cuzk_status memory_allows(struct task *t, const struct groth16_key *key)
     return hostmem_allows(t, key->file.path, ld + (check > fold ? check : fold), "deriving this key");
 }
 
-struct digests {
-    const uint8_t *file;
-    const struct derived_layout *at;
-    size_t point;
-    uint8_t (*out)[SHA256_BYTES];
-};
-
-static cuzk_status digest_part(struct task *t, void *context, uint64_t begin, uint64_t end)
-{
-    const struct digests *d = context;
-
-    (void)t;
-    (void)end;
-    sha256_of(d->out[begin], d->file + d->at->offset[begin], d->at->count[begin] * d->point);
-    return CUZK_OK;
-}
-
-/* Digests of the parts, and the header. */
-static cuzk_status finish_file(struct task *t, uint8_t *file, const struct derived_shape *shape,
-                               const struct derived_layout *at, const uint8_t key_digest[SHA256_BYTES],
-                               uint64_t key_bytes)
-{
-    uint8_t parts[DERIVED_PARTS][SHA256_BYTES];
-    struct digests d = { file, at, shape->curve->g1.aff_bytes, parts };
-
-    TRY(chunks_run(t, "digests", DERIVED_PARTS, 1, digest_part, &d));
-    derived_file_head(file, shape, (const uint8_t(*)[SHA256_BYTES])parts, key_digest, key_bytes);
-    return CUZK_OK;
-}
-
 /* Points, check and header of the file that is open for them. */
 static cuzk_status fill_file(struct task *t, const struct groth16_key *key, struct new_file *file, void *ld,
                              const struct derived_shape *shape, const struct derived_layout *at,
@@ -309,7 +279,7 @@ static cuzk_status fill_file(struct task *t, const struct groth16_key *key, stru
     since = clock_now_ns();
     task_progress(t, "digests", 0, 1);
     derive_work_key_digest(work, digest);
-    TRY(finish_file(t, file->data, shape, at, digest, key->file.bytes.size));
+    TRY(groth16_derived_finish(t, file->data, shape, key->file.bytes, digest));
     derive_stage(options, "digests", &since);
     return CUZK_OK;
 }

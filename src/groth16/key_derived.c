@@ -62,6 +62,38 @@ void derived_note(char out[DERIVED_NOTE_BYTES], const struct derived_file *d)
     hex(out + 6, digest);
 }
 
+struct digests {
+    struct span of[DERIVED_PARTS + 1]; /* the key's file last */
+    uint8_t digest[DERIVED_PARTS + 1][SHA256_BYTES];
+};
+
+static cuzk_status take_digest(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    struct digests *d = context;
+
+    (void)t;
+    (void)end;
+    sha256_of(d->digest[begin], d->of[begin].data, d->of[begin].size);
+    return CUZK_OK;
+}
+
+cuzk_status groth16_derived_finish(struct task *t, uint8_t *file, const struct derived_shape *shape,
+                                   struct span key, const uint8_t *key_digest)
+{
+    const size_t point = shape->curve->g1.aff_bytes;
+    struct derived_layout at;
+    struct digests d;
+
+    derived_layout_plan(&at, shape);
+    for (int part = 0; part < DERIVED_PARTS; part++)
+        d.of[part] = span_of(file + at.offset[part], at.count[part] * point);
+    d.of[DERIVED_PARTS] = key;
+    TRY(chunks_run(t, "digests", DERIVED_PARTS + (key_digest == NULL), 1, take_digest, &d));
+    derived_file_head(file, shape, (const uint8_t(*)[SHA256_BYTES])d.digest,
+                      key_digest != NULL ? key_digest : d.digest[DERIVED_PARTS], key.size);
+    return CUZK_OK;
+}
+
 /* -- whether it may be used ---------------------------------------------------------------------------------------------- */
 
 /* The file must be the user's or root's, and nobody else may write it. */

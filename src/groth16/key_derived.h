@@ -35,6 +35,12 @@ void groth16_key_note_sha256(const struct groth16_key *key,
                              const uint8_t digest[SHA256_BYTES]); /* where somebody else took it */
 bool groth16_key_has_sha256(const struct groth16_key *key, const uint8_t digest[SHA256_BYTES]);
 
+/** The header of a derived file whose parts are there, its digests taken on t->pool, a part a thread.
+ * In  key  the original's file;  key_digest  its SHA-256, NULL: not known yet
+ * Errors  CUZK_CANCELLED, CUZK_DEADLINE */
+cuzk_status groth16_derived_finish(struct task *t, uint8_t *file, const struct derived_shape *shape,
+                                   struct span key, const uint8_t *key_digest) MUST_CHECK;
+
 const char *groth16_h_mode_name(enum groth16_h_mode mode); /* "original, 6 transforms" */
 
 /* What is noted of a derived file: its header's digest covers the rest. */

@@ -6,9 +6,9 @@
 #include "formats/snarkjs_json.h"
 #include "formats/zkey_layout.h"
 #include "groth16/chunks.h"
+#include "groth16/key_derived.h"
 #include "groth16/new_file.h"
 #include "groth16/setup_points.h"
-#include "hash/sha256.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,7 +252,6 @@ static cuzk_status write_derived(struct task *t, struct setup *s, const char *pa
     const struct setup_scalars *const from = &s->scalars;
     const struct derived_shape shape = { from->curve, from->layout, from->domain.log2, from->variables,
                                          from->inputs };
-    uint8_t digest[SHA256_BYTES];
     struct derived_layout at;
 
     derived_layout_plan(&at, &shape);
@@ -262,9 +261,7 @@ static cuzk_status write_derived(struct task *t, struct setup *s, const char *pa
     TRY(write_points(t, s, "derived L", SETUP_L_DERIVED, GROUP_G1, at.offset[DERIVED_IC]));
     if (at.count[DERIVED_H] != 0) /* else the key's own H serves */
         TRY(write_points(t, s, "derived H", SETUP_H_COSET, GROUP_G1, at.offset[DERIVED_H]));
-    sha256_of(digest, s->file.data, s->file.size);
-    derived_file_finish(s->derived.data, &shape, digest, s->file.size);
-    return CUZK_OK;
+    return groth16_derived_finish(t, s->derived.data, &shape, span_of(s->file.data, s->file.size), NULL);
 }
 
 static cuzk_status write_vk(struct task *t, const struct setup *s, const char *vk_path)

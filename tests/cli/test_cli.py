@@ -156,6 +156,8 @@ def derived_keys_are_made_found_and_named():
         expect(0, "prove", key, f.wtns, proof, public, has="original, 6 transforms")
         expect(0, "key", "derive", key, "--r1cs", f.r1cs, has="made and checked")
         check(stat.S_IMODE(os.stat(f"{key}.derived").st_mode) == 0o600, "a derived key that others may read")
+        expect(0, "key", "derive", key, "--r1cs", f.r1cs, "--json", "--checkpoint", "0", has=["stages_ms", "C into L", "checkpoint"])
+        check(not os.path.exists(f"{key}.derived.work"), "checkpoints of a derivation that has ended")
         expect(0, "inspect", f"{key}.derived", has=["derived proving key", "delta-ic"])
         expect(0, "prove", key, f.wtns, proof, public, has="derived, 4 transforms")
         expect(0, "verify", f.vk, public, proof, has="valid")
