@@ -64,11 +64,11 @@ static uint32_t passes_done(const struct derivation *d, uint32_t vector)
 }
 
 static cuzk_status keep(struct task *t, const struct derivation *d, const struct transform *x,
-                        unsigned passes, uint8_t *points, const struct buffer *on)
+                        unsigned passes, bool ends, uint8_t *points, const struct buffer *on)
 {
     const struct backend *be = d->backend;
 
-    if (d->work == NULL || !derive_work_due(d->work)) return CUZK_OK;
+    if (d->work == NULL || !derive_work_due(d->work, ends)) return CUZK_OK;
     if (!be->reads_host_memory) {
         TRY(be->download(d->stream, t, points, on, 0, on->bytes));
         TRY(be->stream_sync(d->stream, t));
@@ -94,7 +94,7 @@ static cuzk_status run_passes(struct task *t, const struct derivation *d, const 
         task_progress(t, x->name, pass, plan->pass_count);
         TRY_GOTO(out, be->group_ntt(d->stream, t, plan, &on, pass, 1, &workspace));
         TRY_GOTO(out, be->stream_sync(d->stream, t));
-        TRY_GOTO(out, keep(t, d, x, pass + 1, points, &on));
+        TRY_GOTO(out, keep(t, d, x, pass + 1, pass + 1 == plan->pass_count, points, &on));
         TRY_GOTO(out, task_poll(t));
     }
     task_progress(t, x->name, plan->pass_count, plan->pass_count);

@@ -20,7 +20,10 @@
 #define PAGE        4096 /* a record lies in one, so that a torn write damages one record */
 #define CHUNK       ((uint64_t)1 << 24)
 #define HASH_PIECE  ((size_t)1 << 24)
-#define COST_FACTOR 8 /* writing checkpoints takes at most a ninth of the time */
+/* Of what writing the last one took: so writing takes at most a ninth of the time, and a third about where a transform ends, whose points no later
+ * checkpoint holds. */
+#define COST_FACTOR     8
+#define COST_FACTOR_END 2
 
 /* Offsets in the head, and in a record. */
 enum {
@@ -374,14 +377,14 @@ cuzk_status derive_work_load(struct derive_work *w, struct task *t, uint32_t vec
     return CUZK_OK;
 }
 
-bool derive_work_due(const struct derive_work *w)
+bool derive_work_due(const struct derive_work *w, bool ends)
 {
     const uint64_t after_ms = w->options != NULL ? w->options->checkpoint_ms : DERIVE_CHECKPOINT_MS;
 
     if (w->off) return false;
     if (after_ms == 0) return true;
     const uint64_t since_ns = clock_now_ns() - w->last_ns;
-    return since_ns / 1000000 >= after_ms && since_ns >= COST_FACTOR * w->cost_ns;
+    return since_ns / 1000000 >= after_ms && since_ns >= (ends ? COST_FACTOR_END : COST_FACTOR) * w->cost_ns;
 }
 
 static void sync_folder(const char *path)

@@ -52,8 +52,8 @@ void derive_work_remove(struct derive_work *w); /* the file */
  * Errors  CUZK_CANCELLED, CUZK_DEADLINE only */
 cuzk_status derive_work_load(struct derive_work *w, struct task *t, uint32_t vector,
                              uint8_t *points) MUST_CHECK;
-/** Whether it is time for one. */
-bool derive_work_due(const struct derive_work *w);
+/** Whether it is time for one; ends: the transform has had its last pass. */
+bool derive_work_due(const struct derive_work *w, bool ends);
 /** Keeps the points of a vector as they are after so many passes.  A crash at any moment leaves the file with this state or the one before.
  * Errors  CUZK_CANCELLED, CUZK_DEADLINE only */
 cuzk_status derive_work_save(struct derive_work *w, struct task *t, uint32_t vector, uint32_t passes,
