@@ -59,6 +59,19 @@ int cli_fail_task(const struct task *t)
     return cuzk_status_exit_code(e->status);
 }
 
+int cli_begin(struct task *t, int argc, char **argv, const char *command, const char *help,
+              const struct option_row *options, size_t option_count, const struct operand_row *operands,
+              size_t operand_count)
+{
+    task_init(t);
+    if (args_want_help(argc, argv)) {
+        args_print_help(command, help, options, option_count, operands, operand_count);
+        return 0;
+    }
+    if (args_parse(t, argc, argv, options, option_count, operands, operand_count) != CUZK_OK) return cli_fail_task(t);
+    return -1;
+}
+
 void cli_print_json(json_t *object)
 {
     json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));

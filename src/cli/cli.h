@@ -65,6 +65,11 @@ cuzk_status cli_key_mode(struct task *t, cuzk_key_mode *out) MUST_CHECK;
 int cli_fail(const cuzk_error *error);
 int cli_fail_line(const cuzk_error *error, unsigned line); /* the same, of a line of a list (0: of none) */
 int cli_fail_task(const struct task *t); /* the same for argument errors */
+/** What a command begins with: t is made, help printed if it is wanted, or the arguments read by the tables.
+ * Returns  -1: go on; else the command is over, with this exit code */
+int cli_begin(struct task *t, int argc, char **argv, const char *command, const char *help,
+              const struct option_row *options, size_t option_count, const struct operand_row *operands,
+              size_t operand_count);
 
 /** Prints a result object with --json and drops it. */
 void cli_print_json(json_t *object);

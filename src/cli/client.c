@@ -23,14 +23,10 @@ bool client_begin(struct task *t, int *exit_code, int argc, char **argv, const c
                   const struct option_row *options, size_t option_count, const struct operand_row *operands,
                   size_t operand_count)
 {
+    *exit_code = cli_begin(t, argc, argv, argv[0], help, options, option_count, operands, operand_count);
+    if (*exit_code >= 0) return false;
     *exit_code = 0;
-    if (args_want_help(argc, argv)) {
-        args_print_help(argv[0], help, options, option_count, operands, operand_count);
-        return false;
-    }
-    task_init(t);
-    if (args_parse(t, argc, argv, options, option_count, operands, operand_count) != CUZK_OK ||
-        rpc_client_open(&client.rpc, t, client.address) != CUZK_OK) {
+    if (rpc_client_open(&client.rpc, t, client.address) != CUZK_OK) {
         *exit_code = cli_fail_task(t);
         return false;
     }

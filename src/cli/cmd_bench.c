@@ -210,13 +210,10 @@ int cmd_bench(int argc, char **argv)
         { "KEY", &key_path, true, "proving key; leave out to time operations" },
         { "WITNESS", &witness_path, true, "its witness" },
     };
-    if (args_want_help(argc, argv)) {
-        args_print_help("bench", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK) return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "bench", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     if (key_path && !witness_path) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", key_path);
         return cli_fail_task(&t);

@@ -282,13 +282,9 @@ int cmd_bench_prove(int argc, char **argv)
     };
     struct task t;
 
-    if (args_want_help(argc, argv)) {
-        args_print_help("bench prove", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "bench prove", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     if (what.key_path != NULL && what.witness_path == NULL) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", what.key_path);
         return cli_fail_task(&t);

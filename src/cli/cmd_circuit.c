@@ -68,13 +68,9 @@ static int run(const char *command, const char *help, bool digest, int argc, cha
     int exit_code = 0;
     struct task t;
 
-    if (args_want_help(argc, argv)) {
-        args_print_help(command, help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, command, help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     const cuzk_watch watch = cli_watch();
     if (!cli_context(&context, &exit_code)) return exit_code;
     const uint64_t start = clock_now_ns();

@@ -44,13 +44,8 @@ int cmd_devices(int argc, char **argv)
     cuzk_error error = CUZK_ERROR_INIT;
     struct task t;
 
-    if (args_want_help(argc, argv)) {
-        args_print_help("devices", help, options, ARRAY_COUNT(options), NULL, 0);
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "devices", help, options, ARRAY_COUNT(options), NULL, 0);
+    if (over >= 0) return over;
     json_t *array = json_array();
     cuzk_status status = list("cpu", "threads", array, &error);
     if (status == CUZK_OK && cuda != NULL) status = list("cuda", "multiprocessors", array, &error);

@@ -84,13 +84,8 @@ static int gen_c1(int argc, char **argv)
     char proof_type[64];
     struct task t;
 
-    if (args_want_help(argc, argv)) {
-        args_print_help("gen c1", help, options, ARRAY_COUNT(options), NULL, 0);
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "gen c1", help, options, ARRAY_COUNT(options), NULL, 0);
+    if (over >= 0) return over;
     if (size == NULL || path == NULL) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "%s is missing", size == NULL ? "--size SIZE" : "-o FILE");
         return cli_fail_task(&t);
@@ -121,14 +116,9 @@ static int gen_circuit(int argc, char **argv)
     cuzk_error error = CUZK_ERROR_INIT;
     struct task t;
 
-    if (args_want_help(argc, argv)) {
-        args_print_help("gen circuit", circuit_help, options, ARRAY_COUNT(options), operands,
-                        ARRAY_COUNT(operands));
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "gen circuit", circuit_help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     if (log2 == 0 || (strcmp(curve, "bn254") != 0 && strcmp(curve, "bls12_381") != 0)) {
         if (log2 == 0)
             FAIL(&t, CUZK_INVALID_ARGUMENT, "--log2 K is missing");

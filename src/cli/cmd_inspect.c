@@ -12,14 +12,10 @@ int cmd_inspect(int argc, char **argv)
     const char *path = NULL;
     const struct option_row options[] = { CLI_COMMON_OPTIONS };
     const struct operand_row operands[] = { { "FILE", &path, false, "any file" } };
-    if (args_want_help(argc, argv)) {
-        args_print_help("inspect", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "inspect", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_file_info info;

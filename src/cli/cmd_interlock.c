@@ -67,13 +67,8 @@ int cmd_interlock(int argc, char **argv)
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_watch watch = cli_watch();
     struct task t;
-    if (args_want_help(argc, argv)) {
-        args_print_help("bench interlock", help, options, ARRAY_COUNT(options), NULL, 0);
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), NULL, 0) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "bench interlock", help, options, ARRAY_COUNT(options), NULL, 0);
+    if (over >= 0) return over;
     if (!calls_only) {
         cuzk_interlock_options o = CUZK_INTERLOCK_OPTIONS_INIT;
         double two_locks = 0;

@@ -117,14 +117,9 @@ static int key_derive(int argc, char **argv)
     int exit_code = 0;
     struct task t;
 
-    if (args_want_help(argc, argv)) {
-        args_print_help("key derive", derive_help, options, ARRAY_COUNT(options), operands,
-                        ARRAY_COUNT(operands));
-        return 0;
-    }
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "key derive", derive_help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);

@@ -20,14 +20,10 @@ int cmd_plan(int argc, char **argv)
         CLI_COMMON_OPTIONS,
     };
     const struct operand_row operands[] = { { "KEY", &key_path, false, "proving key: .zkey or .params" } };
-    if (args_want_help(argc, argv)) {
-        args_print_help("plan", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "plan", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
 
     cuzk_error error = CUZK_ERROR_INIT;
     struct cli_key k = { NULL, NULL, NULL };

@@ -139,18 +139,14 @@ int cmd_prove(int argc, char **argv)
         { "PROOF", &proof_path, true, "where the proof goes (default proof.json; - is standard output)" },
         { "PUBLIC", &public_path, true, "where the public inputs go (default public.json)" },
     };
-    if (args_want_help(argc, argv)) {
-        args_print_help("prove", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
     cuzk_encoding encoding = CUZK_JSON;
     cuzk_key_mode key_mode = CUZK_KEY_AUTO;
     enum batch_process batch_process = BATCH_PROCESS_AUTO;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) !=
-            CUZK_OK ||
-        !parse_encoding(&t, format, &encoding) || cli_key_mode(&t, &key_mode) != CUZK_OK ||
+    const int over = cli_begin(&t, argc, argv, "prove", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
+    if (!parse_encoding(&t, format, &encoding) || cli_key_mode(&t, &key_mode) != CUZK_OK ||
         !parse_process(&t, process, &batch_process) || !check_operands(&t, list_path, key_path, witness_path))
         return cli_fail_task(&t);
     if (list_path != NULL) {

@@ -62,14 +62,10 @@ int cmd_setup(int argc, char **argv)
           "the circuit: .r1cs, or porep-2k, porep-8m, porep-512m, porep-32g, porep-64g" },
         { "KEY", &key_path, false, "where the key goes; for a built-in circuit a folder" },
     };
-    if (args_want_help(argc, argv)) {
-        args_print_help("setup", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "setup", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     const bool built_in = is_built_in(r1cs_path);
     if (built_in && (vk_path != NULL || (layout != NULL && strcmp(layout, "bellman")))) {
         FAIL(&t, CUZK_INVALID_ARGUMENT,

@@ -20,14 +20,10 @@ int cmd_verify(int argc, char **argv)
         { "PUBLIC", &public_path, false, "public inputs: public.json" },
         { "PROOF", &proof_path, false, "the proof" },
     };
-    if (args_want_help(argc, argv)) {
-        args_print_help("verify", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "verify", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_vk *vk = NULL;

@@ -20,14 +20,10 @@ int cmd_vkey(int argc, char **argv)
         { "VKEY", &out_path, true,
           "where the key goes (default verification_key.json; - is standard output)" },
     };
-    if (args_want_help(argc, argv)) {
-        args_print_help("vkey", help, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands));
-        return 0;
-    }
     struct task t;
-    task_init(&t);
-    if (args_parse(&t, argc, argv, options, ARRAY_COUNT(options), operands, ARRAY_COUNT(operands)) != CUZK_OK)
-        return cli_fail_task(&t);
+    const int over = cli_begin(&t, argc, argv, "vkey", help, options, ARRAY_COUNT(options), operands,
+                               ARRAY_COUNT(operands));
+    if (over >= 0) return over;
     if (strcmp(format, "json") && strcmp(format, "bellman")) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "--format takes json or bellman, not '%s'", format);
         return cli_fail_task(&t);

@@ -74,6 +74,19 @@ static cuzk_status matrices_fit(struct task *t, const struct groth16_key *key, u
                           "opening this key");
 }
 
+/* What has been built becomes the key's, or is given back after a failure.  Returns  status */
+static cuzk_status matrices_end(struct groth16_key *key, struct csr_builder *const builder[2], cuzk_status status)
+{
+    if (status == CUZK_OK) {
+        csr_builder_finish(builder[0], &key->a);
+        csr_builder_finish(builder[1], &key->b);
+    } else {
+        csr_builder_destroy(builder[0]);
+        csr_builder_destroy(builder[1]);
+    }
+    return status;
+}
+
 /* Coefficient records in any order, of both matrices, into two CSRs. */
 static cuzk_status matrices_from_zkey(struct task *t, struct groth16_key *key)
 {
@@ -97,13 +110,8 @@ static cuzk_status matrices_from_zkey(struct task *t, struct groth16_key *key)
         TRY_GOTO(out, csr_builder_place(builder[coef.matrix], t, coef.row, coef.wire, &coef.value));
     }
     key->row_count = rows;
-    csr_builder_finish(builder[0], &key->a);
-    csr_builder_finish(builder[1], &key->b);
-    return CUZK_OK;
 out:
-    csr_builder_destroy(builder[0]);
-    csr_builder_destroy(builder[1]);
-    return status;
+    return matrices_end(key, builder, status);
 }
 
 static cuzk_status open_zkey(struct task *t, struct groth16_key *key, const char *r1cs_path)
@@ -185,13 +193,8 @@ static cuzk_status matrices_from_r1cs(struct task *t, struct groth16_key *key, b
         if (!placing)
             for (int m = 0; m < 2; m++) TRY_GOTO(out, csr_builder_ready(builder[m], t));
     }
-    csr_builder_finish(builder[0], &key->a);
-    csr_builder_finish(builder[1], &key->b);
-    return CUZK_OK;
 out:
-    csr_builder_destroy(builder[0]);
-    csr_builder_destroy(builder[1]);
-    return status;
+    return matrices_end(key, builder, status);
 }
 
 /* The list of marked variables, in order; there must be as many as the key has points. */
