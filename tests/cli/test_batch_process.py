@@ -8,6 +8,7 @@ CUZK_TRAP is the program of trap_program.c.  Exit code 77: it has no such device
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -108,8 +109,15 @@ def a_full_queue(base):
 def too_little_memory(small, large):
     """A key that the engine's memory cannot hold costs its own lines, where a process of the device's own was asked for."""
     path, rows = write_list([small, large], 4)
-    p = run(TRAP, "prove", "--json", "--batch", path, "--backend", "cpu", "--process", "always", code=5,
-            env=dict(ENV, CUZK_TEST_ENGINE=f"{4 * 1024 * 1024} 0")) # a quarter is for witnesses
+
+    def prove(heap):
+        return run(TRAP, "prove", "--json", "--batch", path, "--backend", "cpu", "--process", "always", code=5,
+                   env=dict(ENV, CUZK_TEST_ENGINE=f"{heap} 0"))
+
+    # what the large one takes is said where it has no room; three quarters of the heap are for keys, proofs and tables, the rest for witnesses
+    heap = 1 << 20
+    said = re.search(r"line 2.* takes (\d+) bytes of heap; the whole budget is (\d+)", prove(heap).stderr)
+    p = prove((int(said[1]) - 50_000 + heap * 3 // 4 - int(said[2])) * 4 // 3)
     summary = json.loads(p.stdout.splitlines()[-1])
     check((summary["proved"], summary["failed"], summary["status"]) == (2, 2, "TOO_LARGE"), p.stdout + p.stderr)
     check("without a process of the device's own" not in p.stderr, p.stderr)

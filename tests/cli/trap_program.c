@@ -12,7 +12,7 @@
  * The program is linked so that groth16_prove, groth16_predict and engine_open are those below. */
 #include "engine/engine.h"
 #include "groth16/predict.h"
-#include "groth16/prove.h"
+#include "support/wrapped_prove.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -86,13 +86,6 @@ void __wrap_groth16_predict(struct groth16_prediction *out, const struct groth16
     cuda_host_configure(&config);
 #endif
 }
-
-cuzk_status __real_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
-                                 const struct groth16_plan *plan, const struct witness *w,
-                                 struct groth16_timings *timings);
-cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
-                                 const struct groth16_plan *plan, const struct witness *w,
-                                 struct groth16_timings *timings);
 
 cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
                                  const struct groth16_plan *plan, const struct witness *w,

@@ -26,12 +26,6 @@ struct trial {
     struct groth16_proof expected;
 };
 
-static int explain(const struct task *t)
-{
-    fprintf(stderr, "cuzk-oracle: %s: %s (%s)\n", status_name(t->error.status), t->error.text, t->error.path);
-    return 2;
-}
-
 /* A proof by the key as it is, or in its derived form. */
 static cuzk_status prove(struct task *t, struct groth16_proof *out, bool *resident, const struct trial *a,
                          bool derived, const struct backend *backend, struct device *device)
@@ -175,15 +169,9 @@ int main(int argc, char **argv)
     const char *backend = "cpu";
     bool equal = false;
     struct task t;
-    int first = 1;
 
-    for (; argc > first + 1 && strncmp(argv[first], "--", 2) == 0; first += 2) {
-        if (strcmp(argv[first], "--backend") == 0)
-            backend = argv[first + 1];
-        else if (strcmp(argv[first], "--device-memory") != 0 || !arena_list_read(&a.arenas, argv[first + 1]))
-            return usage();
-    }
-    if (argc - first != 3 && argc - first != 4) return usage();
+    const int first = trial_options_read(&backend, &a.arenas, argc, argv);
+    if (first == 0 || (argc - first != 3 && argc - first != 4)) return usage();
     a.key = argv[first];
     a.r1cs = strcmp(argv[first + 1], "-") != 0 ? argv[first + 1] : NULL;
     a.wtns = argv[first + 2];
@@ -193,8 +181,8 @@ int main(int argc, char **argv)
     a.backend = backend_by_name(backend);
     if (a.backend == NULL) {
         FAIL(&t, CUZK_UNSUPPORTED, "this build has no backend '%s'", backend);
-        return explain(&t);
+        return trial_explain("cuzk-oracle", &t);
     }
-    if (compare(&a, &t, &equal) != CUZK_OK) return explain(&t);
+    if (compare(&a, &t, &equal) != CUZK_OK) return trial_explain("cuzk-oracle", &t);
     return equal ? 0 : 1;
 }

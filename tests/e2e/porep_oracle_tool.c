@@ -32,13 +32,6 @@ struct trial {
     struct groth16_proof expected;
 };
 
-static int explain(const struct task *t)
-{
-    fprintf(stderr, "cuzk-porep-oracle: %s: %s (%s)\n", status_name(t->error.status), t->error.text,
-            t->error.path);
-    return 2;
-}
-
 static cuzk_status read_c1(struct trial *a, struct task *t, const char *path)
 {
     struct porep_statement statement;
@@ -212,15 +205,9 @@ int main(int argc, char **argv)
     const char *backend = "cpu";
     bool equal = false;
     struct task t;
-    int first = 1;
 
-    for (; argc > first + 1 && strncmp(argv[first], "--", 2) == 0; first += 2) {
-        if (strcmp(argv[first], "--backend") == 0)
-            backend = argv[first + 1];
-        else if (strcmp(argv[first], "--device-memory") != 0 || !arena_list_read(&a.arenas, argv[first + 1]))
-            return usage();
-    }
-    if (argc - first != 6) return usage();
+    const int first = trial_options_read(&backend, &a.arenas, argc, argv);
+    if (first == 0 || argc - first != 6) return usage();
     a.shape = porep_shape_by_name(argv[first]);
     a.params = argv[first + 1];
     a.miner = strtoull(argv[first + 4], NULL, 10);
@@ -230,10 +217,10 @@ int main(int argc, char **argv)
     if (a.shape == NULL || a.backend == NULL) {
         FAIL(&t, CUZK_UNSUPPORTED, "there is no sector size '%s', or no backend '%s' in this build",
              argv[first], backend);
-        return explain(&t);
+        return trial_explain("cuzk-porep-oracle", &t);
     }
-    if (pool_create(&t.pool, &t, 0) != CUZK_OK) return explain(&t);
-    if (compare(&a, &t, argv[first + 2], argv[first + 3], &equal) != CUZK_OK) return explain(&t);
+    if (pool_create(&t.pool, &t, 0) != CUZK_OK) return trial_explain("cuzk-porep-oracle", &t);
+    if (compare(&a, &t, argv[first + 2], argv[first + 3], &equal) != CUZK_OK) return trial_explain("cuzk-porep-oracle", &t);
     free(a.values);
     assignment_fini(&a.assignment);
     c1_fini(&a.c1);

@@ -66,18 +66,6 @@ static int close_all(void **state)
     return 0;
 }
 
-static cuzk_status write_statement(const void *context, struct task *t, unsigned number, uint8_t *out)
-{
-    const struct random_statement *s = context;
-    const size_t words = image_statement_words(s->image);
-
-    (void)t;
-    (void)number;
-    memcpy(out, s->numbers, words);
-    memcpy(out + words, s->words, 4 * (size_t)s->image->source_word_total);
-    return CUZK_OK;
-}
-
 static void assert_sums(const struct oracle_sums *expected)
 {
     const struct g_jac *const sums = prove_batch_sums(m.batch, 0);
@@ -101,7 +89,7 @@ static void prove_one(void)
 {
     struct random_statement statement;
     struct oracle_sums expected;
-    struct batch_item item = { .state = write_statement, .context = &statement };
+    struct batch_item item = { .state = random_statement_write, .context = &statement };
     struct task t;
 
     task_init(&t); /* the assignment's scratch is for one thread */

@@ -12,22 +12,6 @@
 
 #define SAMPLES 4 /* of each part */
 
-static struct proving proving;
-
-static int open_proving(void **state)
-{
-    (void)state;
-    proving_open(&proving, "cpu");
-    return 0;
-}
-
-static int close_proving(void **state)
-{
-    (void)state;
-    proving_close(&proving);
-    return 0;
-}
-
 struct subject {
     struct random_circuit circuit;
     struct r1cs_file parsed;
@@ -43,18 +27,18 @@ static void subject_open(struct subject *s, const struct curve *c, enum root_con
     const struct random_circuit_options o = { c, 90, 3, false };
     struct task t;
 
-    random_circuit_make(&s->circuit, &proving.random, &o);
+    random_circuit_make(&s->circuit, &cpu_proving.random, &o);
     proving_circuit(&s->parsed, &s->circuit);
-    proving_secrets(&s->secrets, &proving, c, layout);
-    proving_blinding(&s->blinding, &proving, c);
-    s->key = proving_key(&proving, &s->circuit, &s->secrets, "damage");
-    proving_task(&t, &proving);
+    proving_secrets(&s->secrets, &cpu_proving, c, layout);
+    proving_blinding(&s->blinding, &cpu_proving, c);
+    s->key = proving_key(&cpu_proving, &s->circuit, &s->secrets, "damage");
+    proving_task(&t, &cpu_proving);
     proving_must(&t,
                  oracle_prove(&t, &s->expected, &s->secrets, &s->parsed, &s->circuit.witness, &s->blinding),
                  "oracle");
-    temp_folder_path(s->key_path, &proving.folder, layout == ROOT_BELLMAN ? "damage.params" : "damage.zkey");
-    temp_folder_path(s->damaged_path, &proving.folder, "flipped");
-    temp_folder_path(s->r1cs_path, &proving.folder, "damage.r1cs");
+    temp_folder_path(s->key_path, &cpu_proving.folder, layout == ROOT_BELLMAN ? "damage.params" : "damage.zkey");
+    temp_folder_path(s->damaged_path, &cpu_proving.folder, "flipped");
+    temp_folder_path(s->r1cs_path, &cpu_proving.folder, "damage.r1cs");
 }
 
 static void subject_close(struct subject *s)
@@ -69,7 +53,7 @@ static bool proves_as_expected(const struct subject *s, const struct groth16_key
     struct groth16_proof proof;
     struct groth16_plan plan;
 
-    if (groth16_prove_plan(&plan, t, key, proving.backend, proving.device) != CUZK_OK) return false;
+    if (groth16_prove_plan(&plan, t, key, cpu_proving.backend, cpu_proving.device) != CUZK_OK) return false;
     if (groth16_prove_blinded(t, &proof, key, &plan, w, &s->blinding) != CUZK_OK) return false;
     return oracle_equal(&proof, &s->expected);
 }
@@ -82,13 +66,13 @@ static void flip_in_key(const struct subject *s, uint64_t offset, const char *pa
     struct mapfile file;
     struct task t;
 
-    proving_task(&t, &proving);
+    proving_task(&t, &cpu_proving);
     proving_must(&t, mapfile_open(&file, &t, s->key_path), "key");
     assert_true(offset < file.bytes.size);
     uint8_t *copy = malloc(file.bytes.size);
     assert_non_null(copy);
     memcpy(copy, file.bytes.data, file.bytes.size);
-    const unsigned bit = (unsigned)prng_below(&proving.random, 8);
+    const unsigned bit = (unsigned)prng_below(&cpu_proving.random, 8);
     copy[offset] ^= (uint8_t)(1u << bit);
     proving_must(&t, mapfile_write(&t, s->damaged_path, copy, file.bytes.size, 0600), "flipped key");
     free(copy);
@@ -116,9 +100,9 @@ static void flip_points(const struct subject *s, uint64_t at, uint64_t count, si
                         const uint32_t *gather, uint64_t first, bool every, const char *part)
 {
     for (int k = 0; k < SAMPLES;) {
-        const uint64_t i = prng_below(&proving.random, count);
+        const uint64_t i = prng_below(&cpu_proving.random, count);
         if (!every && !has_weight(s, gather != NULL ? gather[i] : first + i)) continue;
-        flip_in_key(s, at + i * point_bytes + prng_below(&proving.random, point_bytes), part);
+        flip_in_key(s, at + i * point_bytes + prng_below(&cpu_proving.random, point_bytes), part);
         k++;
     }
 }
@@ -138,9 +122,9 @@ static void zkey_of(const struct curve *c)
     header += 32;
     for (int k = 0; k < 12; k++) flip_in_key(&s, header + (uint64_t)k, "counts");
     for (int k = 0; k < 3 * SAMPLES; k++)
-        flip_in_key(&s, header + 12 + prng_below(&proving.random, header_points), "header points");
+        flip_in_key(&s, header + 12 + prng_below(&cpu_proving.random, header_points), "header points");
     for (int k = 0; k < 3 * SAMPLES; k++)
-        flip_in_key(&s, prng_below(&proving.random, header), "container and header");
+        flip_in_key(&s, prng_below(&cpu_proving.random, header), "container and header");
     flip_points(&s, (uint64_t)(z->ic.data - base), (uint64_t)z->n_public + 1, g1, NULL, 0, true, "IC");
     flip_points(&s, (uint64_t)(z->a.data - base), n, g1, NULL, 0, false, "A");
     flip_points(&s, (uint64_t)(z->b1.data - base), n, g1, NULL, 0, false, "B1");
@@ -149,9 +133,9 @@ static void zkey_of(const struct curve *c)
                 false, "C");
     flip_points(&s, (uint64_t)(z->h.data - base), z->domain_size, g1, NULL, 0, true, "H");
     for (int k = 0; k < 3 * SAMPLES;) {
-        const uint64_t i = prng_below(&proving.random, z->n_coefs),
+        const uint64_t i = prng_below(&cpu_proving.random, z->n_coefs),
                        at = (uint64_t)(z->coefs.data - base) + i * ZKEY_COEF_BYTES;
-        const uint64_t inside = prng_below(&proving.random, ZKEY_COEF_BYTES);
+        const uint64_t inside = prng_below(&cpu_proving.random, ZKEY_COEF_BYTES);
         if (!has_weight(&s, load_le32(base + at + 8))) continue;
         flip_in_key(&s, at + inside, "coefficients");
         k++;
@@ -181,7 +165,7 @@ static void params(void **state)
     const uint8_t *base = p->file.data;
 
     /* gamma2 and IC are not part of a proof, but their encoding is checked. */
-    for (int i = 0; i < 3 * SAMPLES; i++) flip_in_key(&s, prng_below(&proving.random, 768), "verifying key");
+    for (int i = 0; i < 3 * SAMPLES; i++) flip_in_key(&s, prng_below(&cpu_proving.random, 768), "verifying key");
     for (int i = 0; i < 4; i++) flip_in_key(&s, 768 + (uint64_t)i, "count of IC");
     flip_points(&s, 772, p->vk.ic_count, 96, NULL, 0, true, "IC");
     flip_points(&s, (uint64_t)(p->h.data - base), p->h_count, 96, NULL, 0, true, "h");
@@ -202,12 +186,12 @@ static void witness_of(const struct curve *c, enum root_convention layout)
     struct task t;
 
     subject_open(&s, c, layout);
-    proving_task(&t, &proving);
+    proving_task(&t, &cpu_proving);
     assert_true(proves_as_expected(&s, s.key, &s.circuit.witness, &t));
     for (uint64_t i = 0; i < s.circuit.count; i++) {
-        const uint64_t byte = 32 * i + prng_below(&proving.random, 32);
-        const uint8_t bit = (uint8_t)(1u << prng_below(&proving.random, 8));
-        proving_task(&t, &proving);
+        const uint64_t byte = 32 * i + prng_below(&cpu_proving.random, 32);
+        const uint8_t bit = (uint8_t)(1u << prng_below(&cpu_proving.random, 8));
+        proving_task(&t, &cpu_proving);
         s.circuit.values[byte] ^= bit;
         if (proves_as_expected(&s, s.key, &s.circuit.witness, &t))
             fail_msg("value %llu of the witness makes no difference", (unsigned long long)i);
@@ -230,8 +214,8 @@ static void check_finds_wrong_points(void **state)
     struct task t;
     (void)state;
     subject_open(&s, &curve_bn254, ROOT_SNARKJS);
-    proving_task(&t, &proving);
-    proving_must(&t, groth16_key_check(&t, s.key, NULL, proving.backend, proving.device), "a sound key");
+    proving_task(&t, &cpu_proving);
+    proving_must(&t, groth16_key_check(&t, s.key, NULL, cpu_proving.backend, cpu_proving.device), "a sound key");
 
     const struct zkey *z = &s.key->zkey;
     const struct {
@@ -249,7 +233,7 @@ static void check_finds_wrong_points(void **state)
                          at = (size_t)(section[i].section.data - z->file.data);
             const bool of_b = section[i].name[0] == 'B';
             if (swap && !of_b) continue;
-            proving_task(&t, &proving);
+            proving_task(&t, &cpu_proving);
             proving_must(&t, mapfile_open(&file, &t, s.key_path), "key");
             uint8_t *copy = malloc(file.bytes.size);
             assert_non_null(copy);
@@ -265,13 +249,13 @@ static void check_finds_wrong_points(void **state)
                     copy[at + j * bytes + k] = x;
                 }
             } else {
-                copy[at + prng_below(&proving.random, section[i].section.size)] ^= 1;
+                copy[at + prng_below(&cpu_proving.random, section[i].section.size)] ^= 1;
             }
             proving_must(&t, mapfile_write(&t, s.damaged_path, copy, file.bytes.size, 0600), "changed key");
             free(copy);
             mapfile_close(&file);
             proving_must(&t, groth16_key_open(&key, &t, s.damaged_path, NULL), "the changed key opens");
-            assert_int_equal(groth16_key_check(&t, key, NULL, proving.backend, proving.device),
+            assert_int_equal(groth16_key_check(&t, key, NULL, cpu_proving.backend, cpu_proving.device),
                              CUZK_KEY_INVALID);
             assert_int_equal(t.error.status, CUZK_KEY_INVALID);
             assert_string_equal(t.error.path, s.damaged_path);
@@ -289,5 +273,5 @@ int main(void)
         cmocka_unit_test(zkey_bn254), cmocka_unit_test(zkey_bls12_381),           cmocka_unit_test(params),
         cmocka_unit_test(witnesses),  cmocka_unit_test(check_finds_wrong_points),
     };
-    return cmocka_run_group_tests(tests, open_proving, close_proving);
+    return cmocka_run_group_tests(tests, cpu_proving_open, cpu_proving_close);
 }

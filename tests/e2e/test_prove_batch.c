@@ -204,24 +204,12 @@ static uint64_t bytes_free(struct place *p)
 
 /* -- a batch ----------------------------------------------------------------------------------------------------------- */
 
-static cuzk_status write_statement(const void *context, struct task *t, unsigned number, uint8_t *out)
-{
-    const struct random_statement *s = context;
-    const size_t words = image_statement_words(s->image);
-
-    (void)t;
-    (void)number;
-    memcpy(out, s->numbers, words);
-    memcpy(out + words, s->words, 4 * (size_t)s->image->source_word_total);
-    return CUZK_OK;
-}
-
 static void items_of(struct batch_item *items, unsigned first, unsigned count)
 {
     memset(items, 0, count * sizeof *items);
     for (unsigned k = 0; k < count; k++) {
         items[k].number = k;
-        items[k].state = write_statement;
+        items[k].state = random_statement_write;
         items[k].context = &m.sample[(first + k) % SAMPLES].statement;
         items[k].inputs = m.sample[(first + k) % SAMPLES].inputs;
     }
@@ -557,7 +545,7 @@ static cuzk_status refuse(const void *context, struct task *t, unsigned number, 
 
 static cuzk_status number_too_large(const void *context, struct task *t, unsigned number, uint8_t *out)
 {
-    const cuzk_status status = write_statement(context, t, number, out);
+    const cuzk_status status = random_statement_write(context, t, number, out);
 
     memcpy(out + 32 * 3, &curve_bls12_381.fr.modulus, 32);
     return status;
@@ -566,7 +554,7 @@ static cuzk_status number_too_large(const void *context, struct task *t, unsigne
 static cuzk_status word_too_wide(const void *context, struct task *t, unsigned number, uint8_t *out)
 {
     const struct circuit_image *image = &m.small.image;
-    const cuzk_status status = write_statement(context, t, number, out);
+    const cuzk_status status = random_statement_write(context, t, number, out);
 
     /* a part's first word is the index of a place among eight */
     out[image_statement_words(image) + 4 * image_circuit(image)->source_words] = 8;
@@ -700,7 +688,7 @@ static cuzk_status write_and_stop(const void *context, struct task *t, unsigned 
     const struct stopping *s = context;
 
     if (number == 1) atomic_store(s->cancel, true);
-    return write_statement(s->statement, t, number, out);
+    return random_statement_write(s->statement, t, number, out);
 }
 
 static void cancelled_while_points_are_sent(void **state)

@@ -9,22 +9,6 @@
 #include <pthread.h>
 #include <string.h>
 
-static struct proving proving;
-
-static int open_proving(void **state)
-{
-    (void)state;
-    proving_open(&proving, "cpu");
-    return 0;
-}
-
-static int close_proving(void **state)
-{
-    (void)state;
-    proving_close(&proving);
-    return 0;
-}
-
 struct made {
     struct random_circuit circuit;
     struct trapdoor secrets;
@@ -39,10 +23,10 @@ static void make(struct made *m, uint64_t memory_bytes)
     const struct device_options options = { .threads = 1, .memory_bytes = memory_bytes };
     struct task t;
 
-    random_circuit_make(&m->circuit, &proving.random, &o);
+    random_circuit_make(&m->circuit, &cpu_proving.random, &o);
     proving_circuit(&m->parsed, &m->circuit);
-    proving_secrets(&m->secrets, &proving, o.curve, ROOT_BELLMAN);
-    m->key = proving_key(&proving, &m->circuit, &m->secrets, "residence");
+    proving_secrets(&m->secrets, &cpu_proving, o.curve, ROOT_BELLMAN);
+    m->key = proving_key(&cpu_proving, &m->circuit, &m->secrets, "residence");
     task_init(&t);
     proving_must(&t, backend_blind.open(&m->device, &t, &options), "device");
 }
@@ -147,5 +131,5 @@ int main(void)
         cmocka_unit_test(many_first_proofs_upload_it_once),
         cmocka_unit_test(what_cannot_fit_is_refused_with_both_numbers),
     };
-    return cmocka_run_group_tests(tests, open_proving, close_proving);
+    return cmocka_run_group_tests(tests, cpu_proving_open, cpu_proving_close);
 }

@@ -10,7 +10,6 @@
 #define KEYS    3
 #define PUBLICS 2
 
-static struct proving proving; /* for its random circuits and its folder */
 static cuzk_context *context;
 
 struct shared_key {
@@ -31,7 +30,7 @@ static void must(cuzk_status status, const cuzk_error *error, const char *what)
 
 static void make_key(struct shared_key *k, const struct curve *c, cuzk_layout layout, const char *name)
 {
-    const struct random_circuit_options o = { c, 60 + (uint32_t)prng_below(&proving.random, 60), PUBLICS,
+    const struct random_circuit_options o = { c, 60 + (uint32_t)prng_below(&cpu_proving.random, 60), PUBLICS,
                                               layout == CUZK_LAYOUT_ZKEY };
     cuzk_setup_options setup = CUZK_SETUP_OPTIONS_INIT;
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
@@ -39,11 +38,11 @@ static void make_key(struct shared_key *k, const struct curve *c, cuzk_layout la
     char file[64];
     struct task t;
 
-    random_circuit_make(&k->circuit, &proving.random, &o);
+    random_circuit_make(&k->circuit, &cpu_proving.random, &o);
     snprintf(file, sizeof file, "%s.r1cs", name);
-    temp_folder_path(k->r1cs_path, &proving.folder, file);
+    temp_folder_path(k->r1cs_path, &cpu_proving.folder, file);
     snprintf(file, sizeof file, "%s.key", name);
-    temp_folder_path(k->key_path, &proving.folder, file);
+    temp_folder_path(k->key_path, &cpu_proving.folder, file);
     task_init(&t);
     proving_must(&t, mapfile_write(&t, k->r1cs_path, k->circuit.r1cs, k->circuit.r1cs_bytes, 0600),
                  "circuit");
@@ -125,22 +124,8 @@ static void sixteen_threads(void **state)
     cuzk_context_destroy(context);
 }
 
-static int open_proving(void **state)
-{
-    (void)state;
-    proving_open(&proving, "cpu");
-    return 0;
-}
-
-static int close_proving(void **state)
-{
-    (void)state;
-    proving_close(&proving);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(sixteen_threads) };
-    return cmocka_run_group_tests(tests, open_proving, close_proving);
+    return cmocka_run_group_tests(tests, cpu_proving_open, cpu_proving_close);
 }

@@ -6,8 +6,8 @@
 #include "engine/device_message.h"
 #include "engine/engine.h"
 #include "engine/lane_test.h"
-#include "groth16/prove.h"
 #include "groth16/prove_lanes.h"
+#include "support/wrapped_prove.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,13 +30,6 @@ static bool wants(const char *what, unsigned long *number)
 /* -- right ones with a fault --------------------------------------------------------------------------------------------- */
 
 static bool is_child;
-
-cuzk_status __real_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
-                                 const struct groth16_plan *plan, const struct witness *w,
-                                 struct groth16_timings *timings);
-cuzk_status __wrap_groth16_prove(struct task *t, struct groth16_proof *out, const struct groth16_key *key,
-                                 const struct groth16_plan *plan, const struct witness *w,
-                                 struct groth16_timings *timings);
 
 /* In a function of its own, which no compiler sees through and no sanitizer looks into. */
 __attribute__((noinline, no_sanitize("address", "undefined", "thread"))) static void write_to(volatile int *p)

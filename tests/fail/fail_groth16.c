@@ -8,7 +8,6 @@
 #include "support/alloc_fail.h"
 #include "support/proving.h"
 
-static struct proving proving; /* for its random circuits and its folder */
 
 struct made {
     const struct curve *curve;
@@ -106,11 +105,11 @@ static void both(const struct curve *c, cuzk_layout layout, const char *name)
     char file[64];
     struct task t;
 
-    random_circuit_make(&m.circuit, &proving.random, &o);
+    random_circuit_make(&m.circuit, &cpu_proving.random, &o);
     snprintf(file, sizeof file, "%s.r1cs", name);
-    temp_folder_path(m.r1cs_path, &proving.folder, file);
+    temp_folder_path(m.r1cs_path, &cpu_proving.folder, file);
     snprintf(file, sizeof file, "%s.key", name);
-    temp_folder_path(m.key_path, &proving.folder, file);
+    temp_folder_path(m.key_path, &cpu_proving.folder, file);
     task_init(&t);
     proving_must(&t, mapfile_write(&t, m.r1cs_path, m.circuit.r1cs, m.circuit.r1cs_bytes, 0600), "circuit");
     sweep_allocations(setup, &m, cpu);
@@ -138,22 +137,8 @@ static void params(void **state)
     both(&curve_bls12_381, CUZK_LAYOUT_BELLMAN, "params");
 }
 
-static int open_proving(void **state)
-{
-    (void)state;
-    proving_open(&proving, "cpu");
-    return 0;
-}
-
-static int close_proving(void **state)
-{
-    (void)state;
-    proving_close(&proving);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(zkey), cmocka_unit_test(params) };
-    return cmocka_run_group_tests(tests, open_proving, close_proving);
+    return cmocka_run_group_tests(tests, cpu_proving_open, cpu_proving_close);
 }

@@ -3,6 +3,7 @@
 #ifndef CUZK_TESTS_ARENA_LIST_H
 #define CUZK_TESTS_ARENA_LIST_H
 
+#include "base/status.h"
 #include "groth16/prove.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,28 @@ static inline bool arena_list_read(struct arena_list *out, const char *text)
         text = end;
     }
     return false;
+}
+
+/** The options before the operands of such a program: --backend NAME, --device-memory LIST.
+ * Returns  the index of the first operand, or 0: something else stands there */
+static inline int trial_options_read(const char **backend, struct arena_list *arenas, int argc, char **argv)
+{
+    int first = 1;
+
+    for (; argc > first + 1 && strncmp(argv[first], "--", 2) == 0; first += 2) {
+        if (strcmp(argv[first], "--backend") == 0)
+            *backend = argv[first + 1];
+        else if (strcmp(argv[first], "--device-memory") != 0 || !arena_list_read(arenas, argv[first + 1]))
+            return 0;
+    }
+    return first;
+}
+
+/** Says what went wrong.  Returns  its exit code then */
+static inline int trial_explain(const char *program, const struct task *t)
+{
+    fprintf(stderr, "%s: %s: %s (%s)\n", program, status_name(t->error.status), t->error.text, t->error.path);
+    return 2;
 }
 
 /** ", arena of 256 MiB", or nothing. */

@@ -128,3 +128,19 @@ struct groth16_key *proving_key(struct proving *p, const struct random_circuit *
     proving_must(&t, groth16_key_open(&key, &t, key_path, bellman ? r1cs_path : NULL), "opening the key");
     return key;
 }
+
+struct proving cpu_proving;
+
+int cpu_proving_open(void **state)
+{
+    (void)state;
+    proving_open(&cpu_proving, "cpu");
+    return 0;
+}
+
+int cpu_proving_close(void **state)
+{
+    (void)state;
+    proving_close(&cpu_proving);
+    return 0;
+}

@@ -40,4 +40,8 @@ struct groth16_key *proving_key(struct proving *p, const struct random_circuit *
 /** The circuit as a parsed file over its bytes in memory. */
 void proving_circuit(struct r1cs_file *out, const struct random_circuit *circuit);
 
+/** One on the CPU for all tests of a program: set-up and tear-down of a cmocka group. */
+extern struct proving cpu_proving;
+int cpu_proving_open(void **state), cpu_proving_close(void **state);
+
 #endif

@@ -1,7 +1,9 @@
 /* See random_statement.h. */
 #include "support/random_statement.h"
 
+#include "backend/backend.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The widths of the words that a template and what it calls read, behind those that are there.  Parts are left out. */
 static void list_widths(struct random_statement *s, uint32_t template_id, uint32_t *count)
@@ -47,4 +49,16 @@ struct statement random_statement_view(const struct random_statement *s)
                                  .part_numbers = s->numbers + c->source_numbers,
                                  .part_words = s->words + c->source_words };
     return v;
+}
+
+cuzk_status random_statement_write(const void *context, struct task *t, unsigned number, uint8_t *out)
+{
+    const struct random_statement *s = context;
+    const size_t words = image_statement_words(s->image);
+
+    (void)t;
+    (void)number;
+    memcpy(out, s->numbers, words);
+    memcpy(out + words, s->words, 4 * (size_t)s->image->source_word_total);
+    return CUZK_OK;
 }

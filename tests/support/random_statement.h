@@ -16,5 +16,7 @@ struct random_statement {
 void random_statement_make(struct random_statement *s, const struct circuit_image *m, struct prng *random);
 void random_statement_fini(struct random_statement *s);
 struct statement random_statement_view(const struct random_statement *s);
+/** As the state of a batch_item (groth16/prove_batch.h): writes the statement that is its context. */
+cuzk_status random_statement_write(const void *context, struct task *t, unsigned number, uint8_t *out);
 
 #endif

@@ -68,6 +68,17 @@ static void pairing_is_bilinear(void **state)
     }
 }
 
+/* Points of both groups, random multiples of the generators. */
+static void random_pair(const struct curve *c, struct g_aff *p, struct g_aff *q)
+{
+    struct fr_int k;
+
+    random_scalar(c, &k);
+    multiple(&c->g1, p, &c->g1.generator, &k);
+    random_scalar(c, &k);
+    multiple(&c->g2, q, &c->g2.generator, &k);
+}
+
 /* Products of many pairs, across the number that share squarings, with infinity on either side, against single pairings. */
 static void products_are_products_of_pairings(void **state)
 {
@@ -80,11 +91,7 @@ static void products_are_products_of_pairings(void **state)
 
         pairing_product(c, &expected, p, q, 0);
         for (size_t i = 0; i < MOST; i++) {
-            struct fr_int k;
-            random_scalar(c, &k);
-            multiple(&c->g1, &p[i], &c->g1.generator, &k);
-            random_scalar(c, &k);
-            multiple(&c->g2, &q[i], &c->g2.generator, &k);
+            random_pair(c, &p[i], &q[i]);
             if (i % 11 == 3) memset(&p[i], 0, sizeof p[i]);
             if (i % 13 == 7) memset(&q[i], 0, sizeof q[i]);
             pairing_product(c, &e, &p[i], &q[i], 1);
@@ -109,11 +116,7 @@ static void parts_are_products(void **state)
         struct gt expected, whole, apart, e;
 
         for (size_t i = 0; i < MOST; i++) {
-            struct fr_int k;
-            random_scalar(c, &k);
-            multiple(&c->g1, &p[i], &c->g1.generator, &k);
-            random_scalar(c, &k);
-            multiple(&c->g2, &q[i], &c->g2.generator, &k);
+            random_pair(c, &p[i], &q[i]);
             if (i == 5) memset(&p[i], 0, sizeof p[i]);
             if (i == 8) memset(&q[i], 0, sizeof q[i]);
             pairing_prepare(c, &prepared[i], &q[i]);
