@@ -1,57 +1,13 @@
 /* Sums over bitmaps of the CUDA backend on the emulated device, by the definition: lists and patterns, in groups of bitmaps and chunks of
  * points that the planner does not choose for so few points; and the planner for devices and sizes at random. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/cm.h"
 
 #include "backend/cuda/cuda_device.h"
-#include "cuda_host.h"
-#include "support/prng.h"
+#include "emulated_card.inc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-extern const struct backend backend_cuda;
-static const struct backend *const b = &backend_cuda;
-static struct task t;
-static struct prng rng;
-static struct device *device;
-static struct stream *stream;
-
-#define OK(call)                                                                        \
-    do {                                                                                \
-        if ((call) != CUZK_OK) fail_msg("%s: %s", #call, t.error.text);                 \
-    } while (0)
-
 enum { BEHIND = 4096 }; /* bytes behind the workspace, which nobody may write */
-
-static int open_device(void **state)
-{
-    (void)state;
-    struct cuda_host_config c = cuda_host_default();
-    const struct device_options o = { .memory_bytes = (uint64_t)400 << 20 };
-    c.seed = prng_below(&rng, 1 << 20);
-    cuda_host_configure(&c);
-    OK(b->open(&device, &t, &o));
-    OK(b->stream_open(&stream, &t, device));
-    return 0;
-}
-static int close_device(void **state)
-{
-    (void)state;
-    b->stream_close(stream);
-    b->close(device);
-    return 0;
-}
-
-static void *must_alloc(size_t n)
-{
-    void *p = calloc(1, n ? n : 1);
-    if (!p) fail_msg("%zu bytes", n);
-    return p;
-}
 
 enum points { DISTINCT, FEW, EQUAL, INFINITIES, POINTS_KINDS };
 

@@ -1,59 +1,15 @@
 /* The CUDA backend's sums on the emulated device in the forms that the planner does not choose by itself: affine additions, tables of
  * multiples, both; and the planner for devices and sizes at random. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "support/cm.h"
 
 #include "backend/cuda/cuda_device.h"
-#include "cuda_host.h"
 #include "msm/msm_naive.h"
-#include "support/prng.h"
+#include "emulated_card.inc.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-extern const struct backend backend_cuda;
-static const struct backend *const b = &backend_cuda;
-static struct task t;
-static struct prng rng;
-static struct device *device;
-static struct stream *stream;
-
-#define OK(call)                                                                        \
-    do {                                                                                \
-        if ((call) != CUZK_OK) fail_msg("%s: %s", #call, t.error.text);                 \
-    } while (0)
-
-static int open_device(void **state)
-{
-    (void)state;
-    struct cuda_host_config c = cuda_host_default();
-    const struct device_options o = { .memory_bytes = (uint64_t)400 << 20 };
-    c.seed = prng_below(&rng, 1 << 20);
-    cuda_host_configure(&c);
-    OK(b->open(&device, &t, &o));
-    OK(b->stream_open(&stream, &t, device));
-    return 0;
-}
-static int close_device(void **state)
-{
-    (void)state;
-    b->stream_close(stream);
-    b->close(device);
-    return 0;
-}
 
 enum points { DISTINCT, FEW, EQUAL, INFINITIES, POINTS_KINDS };
 enum scalars { FULL, TINY, HALF_ONE_VALUE, SCALAR_KINDS };
-
-static void *must_alloc(size_t n)
-{
-    void *p = malloc(n);
-    if (!p) fail_msg("%zu bytes", n);
-    return p;
-}
 
 static void make_points(const struct group *g, uint8_t *out, size_t n, enum points kind)
 {
