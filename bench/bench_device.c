@@ -1,6 +1,6 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
- *     bench_device [group ...]      groups: bits bits27 split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn tables
+ *     bench_device [group ...]      groups: bits bits27 split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn rooms381 tables
  *                                   ntt ntt28 quotient points repeats (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
@@ -179,7 +179,46 @@ struct msm_case {
 
 static uint64_t table_bytes; /* that tables of multiples may take; 0: no tables */
 
-static void msm_cases(const struct curve *c, enum group_id g, const struct msm_case *cases, size_t n)
+/* One sum, in at most room bytes of workspace; 0: as many as there are. */
+static void msm_case_run(const struct curve *c, enum group_id g, const struct msm_case *m, uint64_t count, uint64_t room, const struct buffer *points,
+                         const struct buffer *sc, const struct g_jac *expected)
+{
+    const struct group *group = c->group[g];
+    struct msm_plan plan;
+    if (table_bytes) OK(b->msm_table_plan(&plan, &task, device, c, g, count, table_bytes));
+    else if (room) OK(b->msm_plan_within(&plan, &task, device, c, g, count, room));
+    else OK(b->msm_plan(&plan, &task, device, c, g, count));
+    struct buffer ws = take(plan.workspace_bytes), table = { 0 };
+    const struct buffer *from = points;
+    if (plan.row_count > 1) {
+        table = take(plan.table_bytes);
+        OK(b->msm_table_make(stream, &task, &plan, &table, points, 0));
+        OK(b->stream_sync(stream, &task));
+        from = &table;
+    }
+    struct g_jac got;
+    double ms[RUNS_MAX];
+    bool good = true;
+    for (int k = -1; k < runs; k++) {
+        memset(&got, 0xee, sizeof got);
+        const uint64_t t0 = clock_now_ns();
+        OK(b->msm(stream, &task, &plan, &got, from, 0, sc, 0, NULL, &ws));
+        OK(b->stream_sync(stream, &task));
+        if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
+        good = good && group->jac_eq(&got, expected);
+    }
+    char name[64], note[96];
+    snprintf(name, sizeof name, "msm %s %s %s%s%s", c->name, group->name, m->label, plan.accumulation == MSM_AFFINE ? ", affine" : "",
+             plan.row_count > 1 ? ", table" : "");
+    snprintf(note, sizeof note, "%u windows of %u, %u groups, %.1f GB; foretold %.1f", plan.window_count, plan.window_bits, (unsigned)plan.block_count,
+             (double)plan.workspace_bytes * 1e-9, plan.ns * 1e-6);
+    report(name, ms, runs, good, m->target, note);
+    b->buffer_give(&ws);
+    b->buffer_give(&table);
+}
+
+/* In  rooms  room_count workspaces that each sum is done in; NULL: all that there is */
+static void msm_cases_in(const struct curve *c, enum group_id g, const struct msm_case *cases, size_t n, const uint64_t *rooms, size_t room_count)
 {
     const struct group *group = c->group[g];
     uint64_t most = 0;
@@ -198,21 +237,8 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
     OK(b->stream_sync(stream, &task));
     for (size_t i = 0; i < n; i++) {
         const uint64_t count = cases[i].count ? cases[i].count : (uint64_t)1 << cases[i].log2;
-        struct msm_plan plan;
         if (!case_wanted(cases[i].label)) continue;
-        if (table_bytes) OK(b->msm_table_plan(&plan, &task, device, c, g, count, table_bytes));
-        else OK(b->msm_plan(&plan, &task, device, c, g, count));
-        struct buffer ws = take(plan.workspace_bytes), table = { 0 };
-        const struct buffer *from = &points;
-        if (plan.row_count > 1) {
-            table = take(plan.table_bytes);
-            OK(b->msm_table_make(stream, &task, &plan, &table, &points, 0));
-            OK(b->stream_sync(stream, &task));
-            from = &table;
-        }
-        struct g_jac got, expected;
-        double ms[RUNS_MAX];
-        bool good = true;
+        struct g_jac expected;
         struct dot d = { .c = c, .x = logs, .y = scalars };
         split(dot_part, &d, count);
         struct fr sum = d.sum[0];
@@ -221,27 +247,16 @@ static void msm_cases(const struct curve *c, enum group_id g, const struct msm_c
         c->fr.to_int(&k_int, &sum);
         group->jac_from_aff(&expected, &group->generator);
         group->jac_mul(&expected, &expected, &k_int);
-        for (int k = -1; k < runs; k++) {
-            memset(&got, 0xee, sizeof got);
-            const uint64_t t0 = clock_now_ns();
-            OK(b->msm(stream, &task, &plan, &got, from, 0, &sc, 0, NULL, &ws));
-            OK(b->stream_sync(stream, &task));
-            if (k >= 0) ms[k] = (double)(clock_now_ns() - t0) * 1e-6;
-            good = good && group->jac_eq(&got, &expected);
-        }
-        char name[64], note[64];
-        snprintf(name, sizeof name, "msm %s %s %s%s%s", c->name, group->name, cases[i].label, plan.accumulation == MSM_AFFINE ? ", affine" : "",
-                 plan.row_count > 1 ? ", table" : "");
-        snprintf(note, sizeof note, "%u windows of %u, %u groups, %.1f GB", plan.window_count, plan.window_bits, (unsigned)plan.block_count, (double)plan.workspace_bytes * 1e-9);
-        report(name, ms, runs, good, cases[i].target, note);
-        b->buffer_give(&ws);
-        b->buffer_give(&table);
+        if (!room_count) msm_case_run(c, g, &cases[i], count, 0, &points, &sc, &expected);
+        for (size_t r = 0; r < room_count; r++) msm_case_run(c, g, &cases[i], count, rooms[r], &points, &sc, &expected);
     }
     b->buffer_give(&points);
     b->buffer_give(&sc);
     free(logs);
     free(scalars);
 }
+
+static void msm_cases(const struct curve *c, enum group_id g, const struct msm_case *cases, size_t n) { msm_cases_in(c, g, cases, n, NULL, 0); }
 
 /* One input a thousand times: one result, to the last bit of its coordinates. */
 static void repeats_case(const struct curve *c, enum group_id g, unsigned log2, enum msm_accumulation accumulation)
@@ -732,6 +747,13 @@ int main(int argc, char **argv)
     if (wanted(argc, argv, "affine381")) msm_cases(&curve_bls12_381, GROUP_G1, g1_381, ARRAY_COUNT(g1_381));
     if (wanted(argc, argv, "affine381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
     if (wanted(argc, argv, "affinebn")) msm_cases(&curve_bn254, GROUP_G1, g1_bn, ARRAY_COUNT(g1_bn));
+    /* both ways of adding where the workspace sorts few windows at once: what the planner foretells of small arenas is measured by these */
+    static const struct msm_case whole[] = { { 27, 0, { 0, 0, 0, "" }, "2^27" } };
+    static const uint64_t rooms[] = { 3000000000, 5200000000, 7400000000, 9600000000, 11800000000, 16100000000 };
+    for (int a = MSM_XYZZ; a <= MSM_AFFINE; a++) {
+        device->msm_accumulation = (enum msm_accumulation)a;
+        if (wanted(argc, argv, "rooms381")) msm_cases_in(&curve_bls12_381, GROUP_G1, whole, 1, rooms, ARRAY_COUNT(rooms));
+    }
     device->msm_accumulation = MSM_ANY;
     /* sums of circom's sizes, without and with tables of multiples */
     static const struct msm_case small[] = { { 14, 0, { 0, 0, 0, "" }, "2^14" }, { 16, 0, { 0, 0, 0, "" }, "2^16" }, { 18, 0, { 0, 0, 0, "" }, "2^18" },

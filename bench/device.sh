@@ -90,6 +90,7 @@ time-bits        60 bench_device bits split
 time-bits27      60 bench_device bits27
 time-affine381   60 bench_device affine381
 time-affine-g2   40 bench_device affine381g2
+time-rooms       60 bench_device rooms381
 time-affine-bn   40 bench_device affinebn
 time-tables      40 bench_device tables
 time-points      40 bench_device points

@@ -278,6 +278,22 @@ static cuzk_status sum_numbers(struct batch *b, struct task *t, enum groth16_que
                            &k->row[q].numbers, &workspace);
 }
 
+/* One query, of partitions [first, end): its pieces, and between them the sums over numbers, under which the next piece is sent. */
+static cuzk_status sweep_query(struct batch *b, struct task *t, enum groth16_query q, unsigned first,
+                               unsigned end)
+{
+    const unsigned pieces = batch_piece_count(&b->plan, q), count = end - first;
+    struct batch_at at = { end - 1, q, 0 };
+    unsigned done = 0;
+
+    for (; at.index < pieces; at.index++) {
+        TRY(sweep_piece(b, t, &at));
+        for (; done * (uint64_t)pieces < (uint64_t)count * (at.index + 1); done++)
+            TRY(sum_numbers(b, t, q, first + done));
+    }
+    return CUZK_OK;
+}
+
 /* Every query over the witness, of the partitions whose sums H are enqueued and that no sweep has served. */
 static cuzk_status sweep(struct batch *b, struct task *t, unsigned end)
 {
@@ -286,11 +302,9 @@ static cuzk_status sweep(struct batch *b, struct task *t, unsigned end)
 
     for (enum groth16_query q = 0; q < QUERY_H; q++) {
         struct batch_span *const span = spans != NULL ? &spans[q] : NULL;
-        struct batch_at at = { end - 1, q, 0 };
         TRY(task_poll(t));
         TRY(mark(b, t, b->back, span, false));
-        for (; at.index < batch_piece_count(&b->plan, q); at.index++) TRY(sweep_piece(b, t, &at));
-        for (unsigned i = first; i < end; i++) TRY(sum_numbers(b, t, q, i));
+        TRY(sweep_query(b, t, q, first, end));
         TRY(mark(b, t, b->back, span, true));
     }
     b->swept = end;

@@ -42,7 +42,8 @@ struct batch_plan {
     size_t bits_stride, values_stride;
     size_t values_at, bad_at, place_at[FEED_PLACES], a_at[2], b_at, front_at, back_at,
         run_at; /* run_at: behind bitmaps in a query's order */
-    size_t front_bytes, run_bytes;
+    size_t front_bytes, run_bytes,
+        sweep_bytes; /* sweep_bytes: of run_bytes, at least, for sums over bitmaps */
     size_t kept_bytes, place_bytes, vector_bytes, back_bytes, block_bytes;
     uint64_t total_bytes; /* key, what all batches share, and `lanes` of these with their streams */
     uint64_t link_bytes;  /* points that a batch of `partitions` sends */
@@ -62,8 +63,8 @@ struct batch_limits {
     uint64_t place_bytes; /* and of either place for them; 0: what is best */
 };
 
-/** The plan of most partitions that fits.  Of a key that is loaded, what was kept then is what can be planned with.  Where all points fit:
- * the one of most slots.  Where points are sent: the one for which link and sums take least time together, by bytes and additions.
+/** The plan of most partitions that fits.  Of a key that is loaded, what was kept then is what can be planned with.  Where all points fit
+ * they are there; slots, workspaces, and what is sent where they do not, are those for which transforms, sums and link take least time.
  * Errors  CUZK_TOO_LARGE: not even one partition fits; both numbers are named. */
 cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struct key_split *split,
                              const struct batch_limits *limits) MUST_CHECK;

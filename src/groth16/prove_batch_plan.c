@@ -5,12 +5,6 @@
 #include "groth16/prove_batch.h"
 #include <string.h>
 
-/* Workspace for a sum's sort.  What sorts all windows at once is best, 29 GB for 2^27 points: steps of affine additions take as long for
- * half of the buckets as launches and inversions do (on an H200 636 ms in two groups or more, 491 in one).  Where that leaves no room
- * for what matters more, another partition under way or points on the card, a share of it does. */
-#define SUM_BYTES_MOST  ((uint64_t)12 << 30)
-#define SUM_BYTES_WHOLE ((uint64_t)40 << 30)
-
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 static size_t place(size_t *at, size_t bytes)
@@ -79,24 +73,23 @@ static size_t point_bytes(const struct batch_plan *p, enum groth16_query q)
     return p->split->key->curve->group[p->split->rows[q].group]->aff_bytes;
 }
 
-/* What a batch of all partitions sends: the sequence, with nothing in the places but their names. */
-static uint64_t link_bytes_of(const struct batch_plan *p)
+/* What a batch of all partitions sends of each query: the sequence, with nothing in the places but their names. */
+static void link_bytes_of(uint64_t of[QUERY_COUNT], const struct batch_plan *p)
 {
     struct batch_at at = { 0, QUERY_H, 0 };
     struct feed_places places = { 0 };
-    uint64_t bytes = 0;
 
-    if (!p->keep.streams) return 0;
+    memset(of, 0, QUERY_COUNT * sizeof *of);
+    if (!p->keep.streams) return;
     do {
         const struct key_piece piece = batch_piece(p, &at);
         if (piece.kept) continue;
         if (feed_find(&places, &piece) == FEED_PLACES) {
             places.of[feed_free(&places)] = piece;
-            bytes += piece.count * point_bytes(p, piece.query);
+            of[piece.query] += piece.count * point_bytes(p, piece.query);
         }
         places.last = feed_find(&places, &piece);
     } while (batch_next(p, p->partitions, &at));
-    return bytes;
 }
 
 /* -- the back's workspace ---------------------------------------------------------------------------------------------- */
@@ -128,8 +121,9 @@ static cuzk_status plan_sum(struct msm_plan *out, struct task *t, const struct k
                 out->workspace_bytes);
 }
 
-/* The sweep's, whatever the number of bitmaps and of points: the last sweep of a batch and the last piece of a query may have fewer. */
-static cuzk_status sweep_bytes(size_t *most, struct task *t, const struct batch_plan *p, enum groth16_query q)
+/* Of a query's sweep, whatever the number of bitmaps and of points: the last sweep of a batch and the last piece of a query may have fewer. */
+static cuzk_status query_sweep_bytes(size_t *most, struct task *t, const struct batch_plan *p,
+                                     enum groth16_query q)
 {
     const struct key_split *k = p->split;
     const uint64_t longest = longest_piece(p, q), rest = k->row[q].count % p->piece[q],
@@ -142,6 +136,14 @@ static cuzk_status sweep_bytes(size_t *most, struct task *t, const struct batch_
         TRY(k->backend->bit_sum_plan(&bits, t, k->device, k->key->curve, k->rows[q].group, least, n));
         *most = larger(*most, bits.workspace_bytes);
     }
+    return CUZK_OK;
+}
+
+/* How points are cut is there: what sweeps take, once for all that is tried with this cut. */
+static cuzk_status plan_sweeps(struct batch_plan *p, struct task *t)
+{
+    p->sweep_bytes = 0;
+    for (enum groth16_query q = 0; q < QUERY_H; q++) TRY(query_sweep_bytes(&p->sweep_bytes, t, p, q));
     return CUZK_OK;
 }
 
@@ -161,21 +163,19 @@ static cuzk_status plan_h(struct batch_plan *p, struct task *t, uint64_t workspa
 }
 
 /* In  room  for bitmaps and workspace */
-static cuzk_status plan_back(struct batch_plan *p, struct task *t, uint64_t room, uint64_t sum_most)
+static cuzk_status plan_back(struct batch_plan *p, struct task *t, uint64_t room)
 {
     static const struct msm_plan none;
     const struct key_split *k = p->split;
     const size_t gathered = arena_round(gathered_bytes(p));
-    const uint64_t left = room > gathered + ARENA_ALIGN ? room - gathered - ARENA_ALIGN : 0,
-                   most = left < sum_most ? left : sum_most;
+    const uint64_t most = room > gathered + ARENA_ALIGN ? room - gathered - ARENA_ALIGN : 0;
 
-    p->run_bytes = 0;
+    p->run_bytes = p->sweep_bytes;
     p->h_kept = p->h = p->h_last = none;
     TRY(plan_h(p, t, most));
     for (enum groth16_query q = 0; q < QUERY_H; q++) {
         TRY(plan_sum(&p->wide[q], t, k, k->rows[q].group, k->row[q].wide_count, most));
         p->run_bytes = larger(p->run_bytes, p->wide[q].workspace_bytes);
-        TRY(sweep_bytes(&p->run_bytes, t, p, q));
     }
     p->back_bytes = gathered + arena_round(p->run_bytes);
     return CUZK_OK;
@@ -239,6 +239,21 @@ static void share_of(struct share *s, const struct key_split *k, const struct ba
 /* With what is kept: what is on the device for all batches, and what all of it takes. */
 static uint64_t fixed_bytes(const struct batch_plan *p) { return key_split_device_bytes(p->split, &p->keep); }
 
+static uint64_t host_bytes_of(const struct batch_plan *p, const struct share *s)
+{
+    return key_split_host_bytes(p->split, &p->keep) + s->lanes * p->partitions * p->statement_bytes;
+}
+
+static uint64_t host_needed(const struct batch_plan *p, const struct share *s)
+{
+    return host_bytes_of(p, s) + p->split->key->heap_bytes;
+}
+
+static bool host_room(const struct batch_plan *p, const struct batch_limits *l, const struct share *s)
+{
+    return l->host_bytes == 0 || host_needed(p, s) <= l->host_bytes;
+}
+
 static uint64_t total_bytes(const struct batch_plan *p, const struct share *s)
 {
     return fixed_bytes(p) + s->lanes * (s->each + p->block_bytes);
@@ -283,37 +298,96 @@ static size_t before_run(const struct batch_plan *p)
 }
 
 /* What is kept and how points are cut is there.  In  room  for the block.  Errors  CUZK_TOO_LARGE: it does not fit. */
-static cuzk_status plan_within_sums(struct batch_plan *p, struct task *t, uint64_t room, uint64_t sum_most)
+static cuzk_status plan_within(struct batch_plan *p, struct task *t, uint64_t room)
 {
     plan_front(p);
     const size_t before = before_back(p);
-    TRY(plan_back(p, t, room > before ? room - before : 0, sum_most));
+    TRY(plan_back(p, t, room > before ? room - before : 0));
     plan_block(p);
     if (p->block_bytes <= room) return CUZK_OK;
     return FAIL(t, CUZK_TOO_LARGE, "a batch of %u takes %zu bytes", p->partitions, p->block_bytes);
 }
 
-static cuzk_status plan_within(struct batch_plan *p, struct task *t, uint64_t room)
+/* -- time -------------------------------------------------------------------------------------------------------------- */
+
+/* What plans are compared by: seconds of an H200, whose measured times these are (docs/performance.md, "32 GiB PoRep proofs"; other cards
+ * are taken to have the same proportions), and of a link of the fifth generation. */
+#define LINK_BYTES_S  50e9   /* 53 GB/s measured, in pieces of 1 GiB */
+#define LINK_SHARE    0.1    /* of the link's time even where it hides under sums: a slower one hides less */
+#define ADDITIONS_S   3.06e9 /* of sums whose backend foretells no time */
+#define TRANSFORM_S   1.05e-11 /* of a point, a level and a transform */
+#define SWEEP_PIECE_S 7e-4     /* a piece of a sweep: launches, the join of its sums */
+#define ONE_SLOT_COST 1.005    /* 640 ms a partition for 637.6: nothing runs in the ends of a sum's kernels */
+static const double bit_s[] = { 4.7e-10, 1.3e-9 }; /* a point of a sweep of ten bitmaps: of G1, of G2 */
+
+static double sum_s(const struct msm_plan *p)
 {
-    return plan_within_sums(p, t, room, SUM_BYTES_MOST);
+    return p->ns != 0 ? p->ns * 1e-9 : p->additions / ADDITIONS_S;
+}
+
+/* The sums H of a partition. */
+static double sums_h_s(const struct batch_plan *p)
+{
+    const uint64_t sent = p->split->row[QUERY_H].count - kept_of(p, QUERY_H);
+
+    return sum_s(&p->h_kept) + (double)(sent / p->piece[QUERY_H]) * sum_s(&p->h) + sum_s(&p->h_last);
+}
+
+static double quotient_s(const struct batch_plan *p)
+{
+    const struct groth16_key *k = p->split->key;
+
+    return (k->h_mode == H_LAGRANGE_4 ? 4 : 6) * (double)k->domain.size * k->domain.log2 * TRANSFORM_S;
+}
+
+/* A query's part of all sweeps. */
+static double sweep_s(const struct batch_plan *p, enum groth16_query q)
+{
+    const unsigned sweeps = (p->partitions + p->sweep - 1) / p->sweep;
+    const double points = (double)p->split->row[q].count * bit_s[p->split->rows[q].group];
+
+    return sweeps * (points + batch_piece_count(p, q) * SWEEP_PIECE_S) + p->partitions * sum_s(&p->wide[q]);
+}
+
+static double larger_s(double a, double b) { return a > b ? a : b; }
+
+/* Points are sent under the sums of the same query: each query takes the longer of the two. */
+static double cost_of(const struct batch_plan *p)
+{
+    uint64_t sent[QUERY_COUNT];
+    double cost = p->partitions * (quotient_s(p) + sums_h_s(p));
+
+    link_bytes_of(sent, p);
+    if (p->slots == 1) cost *= ONE_SLOT_COST;
+    cost = larger_s(cost, (double)sent[QUERY_H] / LINK_BYTES_S);
+    for (enum groth16_query q = 0; q < QUERY_H; q++)
+        cost += larger_s(sweep_s(p, q), (double)sent[q] / LINK_BYTES_S);
+    return cost + LINK_SHARE * (double)p->link_bytes / LINK_BYTES_S;
 }
 
 /* -- all points on the device ------------------------------------------------------------------------------------------ */
 
+/* Of one slot or two the better: a second vector may take the room in which a sum would sort more windows at once. */
 static cuzk_status plan_resident(struct batch_plan *p, struct task *t, const struct batch_limits *l,
                                  const struct share *s, unsigned partitions)
 {
+    struct batch_plan tried = *p;
     cuzk_status status = CUZK_TOO_LARGE;
 
-    memset(&p->keep, 0, sizeof p->keep);
-    cut_points(p, 0);
+    memset(&tried.keep, 0, sizeof tried.keep);
+    tried.link_bytes = 0;
+    task_init(t);
+    cut_points(&tried, 0);
     for (unsigned slots = partitions > 1 ? 2 : 1; slots > 0; slots--) { /* one partition has no next one */
-        static const uint64_t sum_most[] = { SUM_BYTES_WHOLE, SUM_BYTES_MOST };
-        for (unsigned i = 0; i < ARRAY_COUNT(sum_most); i++) {
-            cut(p, l, partitions, slots);
-            task_init(t);
-            status = plan_within_sums(p, t, room_of(p, s), sum_most[i]);
-            if (status == CUZK_OK) return CUZK_OK;
+        struct task quiet;
+        cut(&tried, l, partitions, slots);
+        task_init(&quiet);
+        if (plan_sweeps(&tried, &quiet) != CUZK_OK ||
+            plan_within(&tried, &quiet, room_of(&tried, s)) != CUZK_OK) {
+            if (status != CUZK_OK) *t = quiet;
+        } else if (status != CUZK_OK || cost_of(&tried) < cost_of(p)) {
+            *p = tried;
+            status = CUZK_OK;
         }
     }
     return status;
@@ -321,29 +395,13 @@ static cuzk_status plan_resident(struct batch_plan *p, struct task *t, const str
 
 /* -- points that are sent ---------------------------------------------------------------------------------------------- */
 
-/* What cuts are compared by: a link of the fifth generation, and what an H200 adds, both as predicted.  A piece costs its launches and the
- * ends of its kernels; so does a second slot gain: another partition's transforms run in these ends. */
-#define LINK_BYTES_S  50e9
-#define ADDITIONS_S   3.06e9
-#define PIECE_S       2e-4
-#define ONE_SLOT_COST 1.02
 /* The least place and workspace that are tried.  Of places far below the largest one no good comes where larger ones fit. */
 #define PLACE_LEAST     ((uint64_t)BATCH_PIECE_POINTS * 256)
 #define PLACES_TRIED    64
 #define SUM_BYTES_LEAST ((uint64_t)64 << 10)
-
-static double cost_of(const struct batch_plan *p)
-{
-    const uint64_t sent = p->split->row[QUERY_H].count - kept_of(p, QUERY_H),
-                   whole = sent / p->piece[QUERY_H];
-    double pieces = p->partitions * (double)batch_piece_count(p, QUERY_H),
-           additions = p->h_kept.additions + (double)whole * p->h.additions + p->h_last.additions;
-
-    for (enum groth16_query q = 0; q < QUERY_H; q++)
-        pieces += (double)((p->partitions + p->sweep - 1) / p->sweep) * batch_piece_count(p, q);
-    const double sums = p->partitions * additions / ADDITIONS_S + pieces * PIECE_S;
-    return (double)p->link_bytes / LINK_BYTES_S + sums * (p->slots == 1 ? ONE_SLOT_COST : 1);
-}
+#define RUNS_WORSE      12
+#define NO_ROOM_S \
+    1e6 /* a plan that wants more locked memory than there is: only where there is no other, for the message */
 
 /* Bytes on the device go where they save most on the link: to H, which each partition needs, then to queries that a sweep needs once. */
 static void keep_points(struct batch_plan *p, uint64_t bytes)
@@ -372,6 +430,15 @@ static uint64_t cut_bytes(struct batch_plan *p, const struct share *s, uint64_t 
     return fixed_bytes(p) + s->lanes * (s->each + *room) + QUERY_COUNT * ARENA_ALIGN;
 }
 
+static void count_link(struct batch_plan *p)
+{
+    uint64_t of[QUERY_COUNT];
+
+    link_bytes_of(of, p);
+    p->link_bytes = 0;
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) p->link_bytes += of[q];
+}
+
 static uint64_t keep_most(const struct batch_limits *l, uint64_t bytes)
 {
     return l->keep_most != 0 && l->keep_most < bytes ? l->keep_most : bytes;
@@ -387,7 +454,7 @@ static void keep_more(struct batch_plan *p, const struct batch_limits *l, const 
     task_init(&quiet);
     keep_points(&more, keep_most(l, bytes + s->memory - total_bytes(p, s)));
     if (plan_within(&more, &quiet, room_of(&more, s)) != CUZK_OK) return;
-    more.link_bytes = link_bytes_of(&more);
+    count_link(&more);
     if (cost_of(&more) < cost_of(p)) *p = more;
 }
 
@@ -407,13 +474,13 @@ static cuzk_status plan_cut(struct batch_plan *p, struct task *t, const struct b
         status = plan_within(p, t, room);
     }
     if (status != CUZK_OK) return status;
-    p->link_bytes = link_bytes_of(p);
+    count_link(p);
     keep_more(p, l, s, left);
     return CUZK_OK;
 }
 
 /* Of places of so many bytes the best cut into *best, if it is better than that: from workspace of all that is left on, less and less,
- * until that has cost more than it gained twice. */
+ * until less has gained nothing RUNS_WORSE times. */
 static void try_places(struct batch_plan *best, double *least, struct batch_plan *p,
                        const struct batch_limits *l, const struct share *s, uint64_t place_bytes)
 {
@@ -423,13 +490,14 @@ static void try_places(struct batch_plan *best, double *least, struct batch_plan
     uint64_t room;
     const uint64_t taken = cut_bytes(p, s, place_bytes, 0, &room);
 
-    if (taken > s->memory) return;
+    task_init(&quiet);
+    if (taken > s->memory || plan_sweeps(p, &quiet) != CUZK_OK) return;
     const uint64_t left = room - before_run(p) + (s->memory - taken) / s->lanes;
-    uint64_t run = left < SUM_BYTES_MOST ? left : SUM_BYTES_MOST;
-    while (worse < 2) {
+    uint64_t run = left;
+    while (worse < RUNS_WORSE) {
         task_init(&quiet);
         if (plan_cut(p, &quiet, l, s, place_bytes, run) != CUZK_OK) return; /* nor with less */
-        const double cost = cost_of(p);
+        const double cost = cost_of(p) + (host_room(p, l, s) ? 0 : NO_ROOM_S);
         worse = own_least >= 0 && cost >= own_least ? worse + 1 : 0;
         if (worse == 0) own_least = cost;
         if (*least < 0 || cost < *least) {
@@ -437,7 +505,7 @@ static void try_places(struct batch_plan *best, double *least, struct batch_plan
             *least = cost;
         }
         if (run < SUM_BYTES_LEAST) return;
-        run = arena_round(p->run_bytes) < run ? arena_round(p->run_bytes) : run / 2;
+        run -= run / 8;
     }
 }
 
@@ -471,25 +539,17 @@ static bool plan_sending(struct batch_plan *p, const struct batch_limits *l, con
 
 /* -- the whole --------------------------------------------------------------------------------------------------------- */
 
-static uint64_t host_bytes_of(const struct batch_plan *p, const struct share *s)
-{
-    return key_split_host_bytes(p->split, &p->keep) + s->lanes * p->partitions * p->statement_bytes;
-}
-
 static cuzk_status check_host(struct batch_plan *p, struct task *t, const struct batch_limits *l,
                               const struct share *s)
 {
-    const uint64_t most = l->host_bytes != 0 ? l->host_bytes : hostmem_limit_bytes(),
-                   needed = host_bytes_of(p, s) + p->split->key->heap_bytes;
-
     p->host_bytes = host_bytes_of(p, s);
     p->total_bytes = total_bytes(p, s);
-    if (!p->keep.streams || most == 0 || needed <= most) return CUZK_OK;
+    if (!p->keep.streams || host_room(p, l, s)) return CUZK_OK;
     const cuzk_status status =
         FAIL(t, CUZK_TOO_LARGE,
              "points that do not fit on the device take %llu bytes of host memory with "
              "all else there; it gives %llu",
-             (unsigned long long)needed, (unsigned long long)most);
+             (unsigned long long)host_needed(p, s), (unsigned long long)l->host_bytes);
     task_fail_place(t, p->split->key->file.path, ERROR_NO_OFFSET, NULL,
                     "use a device with more memory, or more host memory");
     return status;
@@ -510,7 +570,8 @@ static uint64_t least_bytes(struct batch_plan *p, const struct batch_limits *l, 
     plan_front(p);
     for (uint64_t room = SUM_BYTES_LEAST; room != 0; room *= 2) {
         task_init(&quiet);
-        if (plan_within(p, &quiet, before_back(p) + room) == CUZK_OK) break;
+        if (plan_sweeps(p, &quiet) == CUZK_OK && plan_within(p, &quiet, before_back(p) + room) == CUZK_OK)
+            break;
     }
     return total_bytes(p, s);
 }
@@ -537,6 +598,7 @@ static cuzk_status too_large(struct task *t, struct batch_plan *p, const struct 
 cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struct key_split *split,
                              const struct batch_limits *limits)
 {
+    struct batch_limits own = *limits;
     struct share s;
     struct task quiet; /* that a larger one does not fit is no error */
 
@@ -550,9 +612,10 @@ cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struc
     out->check_rows = limits->check_rows;
     TRY(h_poly_plan(&out->quotient, t, split->key, split->backend, split->device));
     share_of(&s, split, limits);
+    if (own.host_bytes == 0) own.host_bytes = hostmem_limit_bytes();
     for (unsigned k = limits->partitions; k > 0; k /= 2)
-        if (plan_resident(out, &quiet, limits, &s, k) == CUZK_OK ||
-            (limits->sends && split->resident == NULL && plan_sending(out, limits, &s, k)))
-            return check_host(out, t, limits, &s);
-    return too_large(t, out, limits, &s);
+        if (plan_resident(out, &quiet, &own, &s, k) == CUZK_OK ||
+            (limits->sends && split->resident == NULL && plan_sending(out, &own, &s, k)))
+            return check_host(out, t, &own, &s);
+    return too_large(t, out, &own, &s);
 }

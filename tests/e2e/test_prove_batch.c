@@ -409,6 +409,14 @@ static void sending_in_less_and_less(void **state)
     assert_int_equal(prove_batch_plan(&plan, &p.t, p.split, &l), CUZK_TOO_LARGE);
     assert_non_null(strstr(p.t.error.text, "gives 1000"));
     l.host_bytes = 0;
+    proving_task(&p.t, &m.proving);
+    proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan");
+    /* a host with less room than the best plan locks gets another */
+    const uint64_t best = plan.host_bytes;
+    l.host_bytes = best + m.key[0]->heap_bytes - 1;
+    proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan with less host memory");
+    assert_true(plan.keep.streams && plan.host_bytes < best && plan.total_bytes <= l.memory_bytes);
+    l.host_bytes = 0;
     for (uint64_t step = start / 12;; l.memory_bytes -= step) {
         proving_task(&p.t, &m.proving);
         const cuzk_status status = prove_batch_plan(&plan, &p.t, p.split, &l);
