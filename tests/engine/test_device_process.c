@@ -376,9 +376,9 @@ static void waiting_in_line_is_no_work(void **state)
     o.device_bytes = 256u << 20;
     o.pinned_bytes = 1u << 20;
     o.lane_count = LANES;
-    o.watchdog_ms = 3000;
-    part_ms = 3000;
-    faulty("slow 1800");
+    o.watchdog_ms = 7000; /* a proof takes four seconds of it and what twelve compute side by side; the third round waits for eight */
+    part_ms = 7000;
+    faulty("slow 4000");
     struct engine *e = open_engine(&o);
     for (unsigned i = 0; i < LANES; i++) submit(e, 0, false, id[i]);
     for (unsigned i = 0; i < LANES; i++) must_be_right(e, 0, id[i]);
@@ -400,8 +400,8 @@ static void a_part_has_its_own_time(void **state)
     (void)state;
 
     o.lane_count = 1;
-    part_ms = 2000;
-    faulty("slow 700");
+    part_ms = 4000;
+    faulty("slow 1500");
     struct engine *e = open_engine(&o);
     for (unsigned i = 0; i < JOBS; i++) submit(e, 0, false, id[i]);
     part_ms = 300;
