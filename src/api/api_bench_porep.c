@@ -87,16 +87,14 @@ cuzk_status cuzk_porep_key_make_dev(cuzk_porep_key **out, cuzk_context *context,
     cuzk_porep_dev_key own = CUZK_POREP_DEV_KEY_INIT;
     const struct porep_shape *shape;
     struct api_call call;
-    void *handle;
+    cuzk_porep_key *key;
 
     api_begin(&call, context, watch);
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     cuzk_status status = check_backend(&call.task, context);
-    if (status == CUZK_OK) status = porep_shape_need(&shape, &call.task, sector_bytes);
-    if (status == CUZK_OK) status = api_new(&call, &handle, sizeof(cuzk_porep_key));
+    if (status == CUZK_OK) status = api_porep_key_new(&key, &shape, &call, sector_bytes);
     if (status != CUZK_OK) return api_end(&call, status, error);
-    cuzk_porep_key *key = handle;
     status = make_key(&key->key, &call.task, context, shape, derived != 0, &own);
     if (status == CUZK_OK) {
         api_copy_out(made, &own, sizeof own);
@@ -505,6 +503,14 @@ static void close_devices(struct bench *b)
     }
 }
 
+/* What a bench needs; the first that is missing is refused. */
+static bool all_given(struct api_call *call, const void *out, const cuzk_context *context, const cuzk_porep_key *key)
+{
+    if (out != NULL && context != NULL && key != NULL) return true;
+    api_refuse(call, out == NULL ? "out" : context == NULL ? "context" : "key");
+    return false;
+}
+
 cuzk_status cuzk_bench_porep(cuzk_porep_bench *out, cuzk_context *context, const cuzk_porep_key *key,
                              const cuzk_porep_bench_options *options,
                              void (*span)(void *span_context, const cuzk_porep_bench_span *span),
@@ -516,12 +522,7 @@ cuzk_status cuzk_bench_porep(cuzk_porep_bench *out, cuzk_context *context, const
     void *handle;
 
     api_begin(&call, context, watch);
-    if (out == NULL || context == NULL || key == NULL)
-        return api_end(&call,
-                       api_refuse(&call, out == NULL       ? "out"
-                                         : context == NULL ? "context"
-                                                           : "key"),
-                       error);
+    if (!all_given(&call, out, context, key)) return api_end(&call, CUZK_INVALID_ARGUMENT, error);
     cuzk_status status = api_new(&call, &handle, sizeof(struct bench));
     if (status != CUZK_OK) return api_end(&call, status, error);
     struct bench *b = handle;
@@ -565,12 +566,7 @@ cuzk_status cuzk_bench_porep_plan(cuzk_porep_bench_plan *out, cuzk_context *cont
     struct api_call call;
 
     api_begin(&call, context, NULL);
-    if (out == NULL || context == NULL || key == NULL)
-        return api_end(&call,
-                       api_refuse(&call, out == NULL       ? "out"
-                                         : context == NULL ? "context"
-                                                           : "key"),
-                       error);
+    if (!all_given(&call, out, context, key)) return api_end(&call, CUZK_INVALID_ARGUMENT, error);
     api_copy_in(&o, sizeof o, options);
     if (o.partitions == 0) o.partitions = key->key.binding.circuit.shape->partitions;
     cuzk_status status = check_options(&call.task, context, &o);

@@ -19,5 +19,8 @@ struct cuzk_porep_key {
 /** The shape of a sector size with parameters, or CUZK_INVALID_ARGUMENT. */
 cuzk_status porep_shape_need(const struct porep_shape **out, struct task *t,
                              uint64_t sector_bytes) MUST_CHECK;
+/** That, and an empty handle for a key of the size, which is cuzk_porep_key_close's from here on. */
+cuzk_status api_porep_key_new(cuzk_porep_key **out, const struct porep_shape **shape, struct api_call *call,
+                              uint64_t sector_bytes) MUST_CHECK;
 
 #endif

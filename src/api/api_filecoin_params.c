@@ -30,6 +30,17 @@ static cuzk_status plan_memory(struct task *t, cuzk_porep_key *key, const cuzk_c
     return status;
 }
 
+cuzk_status api_porep_key_new(cuzk_porep_key **out, const struct porep_shape **shape, struct api_call *call,
+                              uint64_t sector_bytes)
+{
+    void *handle;
+
+    TRY(porep_shape_need(shape, &call->task, sector_bytes));
+    TRY(api_new(call, &handle, sizeof(cuzk_porep_key)));
+    *out = handle;
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context, uint64_t sector_bytes,
                                 const cuzk_porep_key_options *options, const cuzk_watch *watch,
                                 cuzk_error *error)
@@ -37,17 +48,15 @@ cuzk_status cuzk_porep_key_open(cuzk_porep_key **out, cuzk_context *context, uin
     cuzk_porep_key_options own = CUZK_POREP_KEY_OPTIONS_INIT;
     const struct porep_shape *shape;
     struct api_call call;
-    void *handle;
+    cuzk_porep_key *key;
 
     api_begin(&call, context, watch);
     if (out == NULL) return api_end(&call, api_refuse(&call, "out"), error);
     if (context == NULL) return api_end(&call, api_refuse(&call, "context"), error);
     api_copy_in(&own, sizeof own, options);
     if ((unsigned)own.mode > CUZK_KEY_DERIVED) return api_end(&call, api_refuse(&call, "mode"), error);
-    cuzk_status status = porep_shape_need(&shape, &call.task, sector_bytes);
-    if (status == CUZK_OK) status = api_new(&call, &handle, sizeof(cuzk_porep_key));
+    cuzk_status status = api_porep_key_new(&key, &shape, &call, sector_bytes);
     if (status != CUZK_OK) return api_end(&call, status, error);
-    cuzk_porep_key *key = handle;
     status = porep_key_open(&key->key, &call.task, shape, own.folder, (enum groth16_key_mode)own.mode,
                             context->memory_bytes);
     if (status == CUZK_OK) status = plan_memory(&call.task, key, context);
