@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What ptxas says of kernels, as a table: registers, stack, spills and static shared memory of each.
 
-    tools/cuda_kernels.py LOG...
+    tools/cuda_kernels.py [--targets [PATTERN]] LOG...
 
+With --targets a row a kernel and a column an architecture: registers, and bytes of spill stores where there are any; PATTERN (a regular expression)
+chooses "file kernel".
 LOG is what nvcc -Xptxas -v printed: for one file, whose name the log has (NAME.log), or for a whole build, as ninja prints it
 (cmake -DCMAKE_CUDA_FLAGS="-Xptxas -v").  Functions that are no kernels are left out; those that kernels call count in the kernels' stacks.
 """
@@ -50,10 +52,29 @@ def readable(names):
                                                 + (">" if "(bool)" in name else ""))).removeprefix("void ") for name in plain]
 
 
+def by_target(rows, names, pattern):
+    targets = sorted({row["target"] for row in rows}, key=lambda target: int(re.sub(r"\D", "", target)))
+    table = {}
+    for row, name in zip(rows, names):
+        stores = row.get("stores", 0)
+        table.setdefault((row["file"], name), {})[row["target"]] = f"{row['registers']}" + (f" ({stores})" if stores else "")
+    print("| file | kernel | " + " | ".join(targets) + " |\n|---|---|" + "---|" * len(targets))
+    for (file, name), of in table.items():
+        if re.search(pattern, f"{file} {name}"):
+            print(f"| {file} | `{name}` | " + " | ".join(of.get(target, "") for target in targets) + " |")
+
+
 def main():
-    rows = [kernel for path in sys.argv[1:] for kernel in kernels(path)]
+    arguments, pattern = sys.argv[1:], None
+    if arguments[:1] == ["--targets"]:
+        arguments, pattern = arguments[1:], ""
+        if arguments and not os.path.isfile(arguments[0]):
+            arguments, pattern = arguments[1:], arguments[0]
+    rows = [kernel for path in arguments for kernel in kernels(path)]
     if not rows:
-        sys.exit("no kernel in " + " ".join(sys.argv[1:]) if len(sys.argv) > 1 else __doc__)
+        sys.exit("no kernel in " + " ".join(arguments) if arguments else __doc__)
+    if pattern is not None:
+        return by_target(rows, readable([row["kernel"] for row in rows]), pattern)
     print("| file | kernel | registers | stack | spill stores / loads | static shared |\n|---|---|---|---|---|---|")
     for row, name in zip(rows, readable([row["kernel"] for row in rows])):
         print(f"| {row['file']} | `{name}` | {row['registers']} | {row['stack']} | {row.get('stores', 0)} / {row.get('loads', 0)} | {row['shared']} |")
