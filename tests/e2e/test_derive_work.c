@@ -222,10 +222,11 @@ static void every_pass_may_be_the_last(void **state)
     const bool emulated = !deriver->reads_host_memory; /* a second a derivation */
 
     (void)state;
-    each_pass(&curve_bls12_381, ROOT_BELLMAN, emulated ? 3 : 5);
-    each_pass(&curve_bls12_381, ROOT_SNARKJS, 2);
+    each_pass(&curve_bls12_381, ROOT_BELLMAN, emulated ? 2 : 5);
     each_pass(&curve_bn254, ROOT_SNARKJS, emulated ? 2 : 5);
-    if (!emulated) each_pass(&curve_bls12_381, ROOT_BELLMAN, 2);
+    if (emulated) return;
+    each_pass(&curve_bls12_381, ROOT_SNARKJS, 2);
+    each_pass(&curve_bls12_381, ROOT_BELLMAN, 2);
 }
 
 /* A process of its own, killed at some moment of its work, again and again; then one that may end.  What it leaves is never wrong, and of files
@@ -256,7 +257,7 @@ static void killed_at_any_moment(void **state)
     int how = 0;
 
     (void)state;
-    sample_make(&s, &curve_bls12_381, ROOT_BELLMAN, deriver->reads_host_memory ? 9 : 4, "killed");
+    sample_make(&s, &curve_bls12_381, ROOT_BELLMAN, deriver->reads_host_memory ? 9 : 3, "killed");
     for (unsigned i = 0; i < kills && !is_there(s.out); i++) {
         const pid_t child = start_child(&s);
         struct stat st;
