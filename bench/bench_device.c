@@ -1,6 +1,6 @@
 /* The CUDA backend's operations at full size: each run is checked, then timed; one table at the end.
  *
- *     bench_device [group ...]      groups: bits bits27 split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn rooms381 tables
+ *     bench_device [group ...]      groups: bits bits27 split msm381 msm381g2 msmbn msmbng2 affine381 affine381g2 affinebn xyzz381g2 rooms381 tables
  *                                   ntt ntt28 quotient points repeats (default: all)
  *
  * Points are known multiples of the generator, so that the sum of any size is checked with one multiplication; transforms are
@@ -742,7 +742,9 @@ int main(int argc, char **argv)
     if (wanted(argc, argv, "msm381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
     if (wanted(argc, argv, "msmbn")) msm_cases(&curve_bn254, GROUP_G1, g1_bn, ARRAY_COUNT(g1_bn));
     if (wanted(argc, argv, "msmbng2")) msm_cases(&curve_bn254, GROUP_G2, g2_bn, ARRAY_COUNT(g2_bn));
-    /* affine additions in the same sums: where they win, cuda_msm.c's affine_from says so */
+    /* one way of adding in the same sums: where affine additions win, cuda_msm.c's affine_from says so */
+    device->msm_accumulation = MSM_XYZZ;
+    if (wanted(argc, argv, "xyzz381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
     device->msm_accumulation = MSM_AFFINE;
     if (wanted(argc, argv, "affine381")) msm_cases(&curve_bls12_381, GROUP_G1, g1_381, ARRAY_COUNT(g1_381));
     if (wanted(argc, argv, "affine381g2")) msm_cases(&curve_bls12_381, GROUP_G2, g2_381, ARRAY_COUNT(g2_381));
