@@ -25,10 +25,9 @@ static struct domain domain;
 static struct fr values[SIZE], expected_values[SIZE];
 
 
-static void expect_open(const struct cuda_host_config *c, unsigned index, cuzk_status status, const char *words)
+static void expect_open_with(struct device_options o, const struct cuda_host_config *c, unsigned index, cuzk_status status, const char *words)
 {
     const struct backend *b = backend_by_name("cuda");
-    struct device_options o = options;
     struct device_info info[4];
     struct device *d = (struct device *)1;
     struct task t;
@@ -39,13 +38,20 @@ static void expect_open(const struct cuda_host_config *c, unsigned index, cuzk_s
     assert_int_equal(b->open(&d, &t, &o), status);
     assert_null(d);
     if (!strstr(t.error.text, words)) fail_msg("'%s' does not say '%s'", t.error.text, words);
+    if (status == CUZK_NO_MEMORY) assert_non_null(strstr(t.error.advice, "nvidia-smi"));
     task_init(&t);
     assert_int_equal(b->probe(&t, info, ARRAY_COUNT(info), &count), CUZK_OK); /* never an error for "none" */
     assert_int_equal(count, c->driver_version < CUDART_VERSION ? 0 : c->device_count);
 }
 
+static void expect_open(const struct cuda_host_config *c, unsigned index, cuzk_status status, const char *words)
+{
+    expect_open_with(options, c, index, status, words);
+}
+
 static void no_usable_device(void **state)
 {
+    const struct device_options everything = { .pinned_bytes = 1 << 20 };
     struct cuda_host_config c = cuda_host_default();
     (void)state;
     c.driver_version = 0;
@@ -62,11 +68,12 @@ static void no_usable_device(void **state)
     c.minor = 1;
     expect_open(&c, 0, CUZK_DEVICE_UNAVAILABLE, "no code for the GPU's architecture");
     c = cuda_host_default();
-    c.shared_bytes = (size_t)64 << 10; /* architecture 7.5 */
-    expect_open(&c, 0, CUZK_UNSUPPORTED, "65536 bytes of shared memory");
+    c.shared_bytes = (size_t)48 << 10; /* less than any architecture that there is code for */
+    expect_open(&c, 0, CUZK_UNSUPPORTED, "49152 bytes of shared memory");
     c = cuda_host_default();
     c.memory_bytes = (size_t)100 << 20;
     expect_open(&c, 0, CUZK_NO_MEMORY, "GPU memory were asked for"); /* later */
+    expect_open_with(everything, &c, 0, CUZK_NO_MEMORY, "GPU 0 has only 104857600 of 104857600 bytes of memory free");
 }
 
 /* -- every call in turn -- */

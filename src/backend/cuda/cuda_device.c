@@ -158,14 +158,21 @@ static cuzk_status arena_memory(struct device *d, struct task *t, uint64_t wante
     size_t free_bytes = 0, total = 0;
     CU(t, cudaMemGetInfo(&free_bytes, &total));
     if (wanted == 0) {
-        if (free_bytes <= (size_t)MARGIN_BYTES + (MARGIN_BYTES >> 1))
-            return FAIL(t, CUZK_NO_MEMORY, "GPU %u has only %zu bytes of memory free", d->index, free_bytes);
+        if (free_bytes <= (size_t)MARGIN_BYTES + (MARGIN_BYTES >> 1)) {
+            FAIL(t, CUZK_NO_MEMORY, "GPU %u has only %zu of %zu bytes of memory free", d->index, free_bytes, total);
+            task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
+                            "nvidia-smi names the processes that hold it; one that was killed lets go of it when its last kernel has ended, which can "
+                            "take seconds; --device-memory MIB leaves room for others");
+            return CUZK_NO_MEMORY;
+        }
         wanted = free_bytes - MARGIN_BYTES;
     }
     wanted &= ~(uint64_t)(BLOCK_ALIGN - 1);
-    if (wanted > free_bytes)
-        return FAIL(t, CUZK_NO_MEMORY, "%llu bytes of GPU memory were asked for, and %zu of %zu are free", (unsigned long long)wanted,
-                    free_bytes, total);
+    if (wanted > free_bytes) {
+        FAIL(t, CUZK_NO_MEMORY, "%llu bytes of GPU memory were asked for, and %zu of %zu are free", (unsigned long long)wanted, free_bytes, total);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "nvidia-smi names the processes that hold the rest; --device-memory MIB asks for less");
+        return CUZK_NO_MEMORY;
+    }
     CU(t, cudaMalloc((void **)&d->arena, (size_t)wanted));
     d->arena_bytes = wanted;
     return CUZK_OK;
