@@ -306,12 +306,27 @@ static cuzk_status explain(struct proving *p, cuzk_status status)
     return own.error.status;
 }
 
-/* *fits: false where the device has no room for key and batch; then out holds nothing that counts.  The plan says so at first; it knows
- * neither other keys on the device nor the streams of lanes, so what they take is seen only when memory is asked for. */
+/* All partitions in one batch, or as many as fit; points that the device has no room for are sent from the host. */
+static struct batch_limits limits_of(const struct proving *p)
+{
+    const unsigned partitions = p->c1->partitions;
+    struct device_info info;
+
+    p->context->backend->info(p->context->device, &info);
+    const uint64_t most = p->context->memory_bytes;
+    const struct batch_limits limits = { .partitions = partitions < BATCH_MOST ? partitions : BATCH_MOST,
+                                         .memory_bytes =
+                                             most != 0 && most < info.memory_bytes ? most : info.memory_bytes,
+                                         .sends = true };
+    return limits;
+}
+
+/* *fits: false where the device has no room for a batch, or the host none for the points that it would send; then out holds nothing that
+ * counts.  The plan says so at first; it knows neither other keys on the device nor the streams of lanes, so what they take is seen only
+ * when memory is asked for. */
 static cuzk_status prove_on_device(struct proving *p, uint8_t *out, bool *fits)
 {
-    const struct batch_limits limits = { .partitions = p->c1->partitions < BATCH_MOST ? p->c1->partitions
-                                                                                      : BATCH_MOST };
+    const struct batch_limits limits = limits_of(p);
     struct porep_prover *prover = calloc(1, sizeof *prover);
     const uint64_t clock = clock_now_ns();
     const struct error before = p->task->error;

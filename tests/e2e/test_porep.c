@@ -267,6 +267,20 @@ static void points_are_sent(cuzk_context *context, const cuzk_porep_key *key, ui
            (double)memory_bytes * 1e-6, (double)plan.sent_bytes * 1e-6);
 }
 
+/* Whether a proof was made in a batch, and whether in turn: by the stages that each alone tells. */
+struct stages {
+    bool batch, in_turn;
+};
+
+static void see_stage(void *context, unsigned partition, const char *stage, double ms)
+{
+    struct stages *seen = context;
+
+    assert_true(partition <= 1 && ms >= 0);
+    if (strcmp(stage, "device") == 0) seen->batch = true;
+    if (strcmp(stage, "assemble") == 0) seen->in_turn = true;
+}
+
 /* Statements in, proofs out, on a device that makes witnesses itself: here the CPU in its place. */
 static void a_device_makes_the_witness(void **state)
 {
@@ -327,6 +341,48 @@ static void a_device_makes_the_witness(void **state)
     image_backend_end();
 }
 
+/* A device without room for the key is sent its points, and the proof is made in a batch all the same. */
+static void a_device_with_little_memory_proves(void **state)
+{
+    struct cuzk_context context = { .backend = image_backend(s.proving.backend),
+                                    .device = s.proving.device,
+                                    .pool = s.proving.pool };
+    cuzk_porep_key_options key_options = CUZK_POREP_KEY_OPTIONS_INIT;
+    cuzk_porep_request request = CUZK_POREP_REQUEST_INIT;
+    cuzk_porep_statement statement = CUZK_POREP_STATEMENT_INIT;
+    cuzk_porep_bench_options options = CUZK_POREP_BENCH_OPTIONS_INIT;
+    cuzk_porep_bench_plan plan = CUZK_POREP_BENCH_PLAN_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    struct cuzk_c1 c1 = { s.c1 };
+    struct stages seen = { false, false };
+    unsigned char proof[192];
+    cuzk_porep_key *key = NULL;
+    cuzk_vk *vk = NULL;
+
+    (void)state;
+    key_options.folder = s.folder;
+    request.miner = 1000;
+    request.sector = 77;
+    request.stage = see_stage;
+    request.stage_context = &seen;
+    assert_int_equal(cuzk_porep_key_open(&key, &context, 2048, &key_options, NULL, &error), CUZK_OK);
+    assert_int_equal(cuzk_porep_vk_open(&vk, 2048, s.folder, &error), CUZK_OK);
+    cuzk_c1_statement(&c1, 1000, 77, &statement);
+    assert_int_equal(cuzk_bench_porep_plan(&plan, &context, key, &options, &error), CUZK_OK);
+    assert_true(plan.sent_bytes == 0);
+    options.memory_bytes = plan.total_bytes - plan.total_bytes / 20;
+    assert_int_equal(cuzk_bench_porep_plan(&plan, &context, key, &options, &error), CUZK_OK);
+    assert_true(plan.sent_bytes > 0);
+    context.memory_bytes = options.memory_bytes;
+    if (cuzk_porep_prove(proof, sizeof proof, &context, key, &c1, &request, NULL, &error) != CUZK_OK)
+        fail_msg("%s", error.text);
+    assert_true(seen.batch && !seen.in_turn);
+    assert_int_equal(cuzk_porep_verify(vk, &statement, proof, sizeof proof, &error), CUZK_OK);
+    cuzk_vk_close(vk);
+    cuzk_porep_key_close(key);
+    image_backend_end();
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +391,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_wrong_witness_is_found),
         cmocka_unit_test(the_public_surface_proves_and_verifies),
         cmocka_unit_test(a_device_makes_the_witness),
+        cmocka_unit_test(a_device_with_little_memory_proves),
     };
 
     if (argc > 1) cmocka_set_test_filter(argv[1]);
