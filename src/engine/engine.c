@@ -237,11 +237,16 @@ void engine_begin_close(struct engine *e)
 static void read_envelope(struct engine *e, struct envelope *m)
 {
     struct client_message *client = (struct client_message *)(void *)m;
+    bool begun;
+    unsigned lane;
 
     switch (m->kind) {
     case ENVELOPE_EVENT:
+        /* read before: with the step a lane whose answer this is may get its next order, and write in it */
+        begun = m->event.kind == EVENT_PART_BEGUN;
+        lane = m->event.lane;
         core_step(&e->core, &m->event, clock_now_ns());
-        if (m->event.kind == EVENT_PART_BEGUN) lane_thread_begun_read(&e->lanes[m->event.lane]);
+        if (begun) lane_thread_begun_read(&e->lanes[lane]);
         break;
     case ENVELOPE_LOOK:
         e->core.counters.refused_full += atomic_exchange(&e->refused_early, 0);
