@@ -50,6 +50,28 @@ static int link_unnamed(int fd, const char *name)
     return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
+/* The folder that a file is in. */
+static void folder_of(char folder[PATH_MAX], const char *path)
+{
+    snprintf(folder, PATH_MAX, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        snprintf(folder, PATH_MAX, ".");
+    else
+        slash[slash == folder] = '\0'; /* the root keeps its slash */
+}
+
+void new_file_sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+
+    folder_of(folder, path);
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)!fsync(fd); /* some file systems cannot */
+    close(fd);
+}
+
 static int open_unnamed(const char *folder, unsigned mode)
 {
     return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
@@ -59,12 +81,9 @@ static int open_unnamed(const char *folder, unsigned mode)
  * -1 where the file system, or a machine without /proc, cannot give it a name later, as is tried with another one first. */
 static int open_without_name(const struct new_file *f, unsigned mode)
 {
-    char folder[sizeof f->path];
+    char where[PATH_MAX];
 
-    memcpy(folder, f->path, sizeof folder);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) slash[slash == folder] = '\0';
-    const char *const where = slash == NULL ? "." : folder;
+    folder_of(where, f->path);
     const int trial = open_unnamed(where, mode);
     if (trial < 0) return -1;
     const bool can = link_unnamed(trial, f->temporary) == 0 && unlink(f->temporary) == 0;
@@ -94,7 +113,14 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
         return fail_with(t, path, "made", why);
     }
     /* Space is reserved, so that a full disk is an error here and not a signal in the middle of the mapping. */
-    const int why = posix_fallocate(f->fd, 0, (off_t)size);
+    cuzk_status status = CUZK_OK;
+    int why;
+    while ((why = posix_fallocate(f->fd, 0, (off_t)size)) == EINTR && status == CUZK_OK)
+        status = task_poll(t);
+    if (status != CUZK_OK) {
+        new_file_discard(f);
+        return status;
+    }
     if (why != 0) {
         new_file_discard(f);
         return fail_with(t, path, "given its size", why);
@@ -144,6 +170,7 @@ cuzk_status new_file_commit(struct new_file *f, struct task *t)
         new_file_discard(f);
         return status;
     }
+    new_file_sync_folder(f->path);
     munmap(f->data, f->size);
     close(f->fd);
     memset(f, 0, sizeof *f);

@@ -21,8 +21,10 @@ cuzk_status new_file_open(struct new_file *f, struct task *t, const char *path, 
 /** A range of the file is final: the kernel begins to write it, and the process lets go of its pages, so that what is resident stays small
  * however large the file is.  It may still be read, and even written. */
 void new_file_written(const struct new_file *f, uint64_t offset, uint64_t bytes);
-/** Syncs and renames; f is closed either way.  Errors  CUZK_IO. */
+/** Syncs and renames, both durable; f is closed either way.  Errors  CUZK_IO. */
 cuzk_status new_file_commit(struct new_file *f, struct task *t) MUST_CHECK;
+/** Makes the name that a file has just got durable, as far as its file system can do that. */
+void new_file_sync_folder(const char *path);
 void new_file_discard(struct new_file *f); /* legal on a zeroed, committed or discarded one */
 
 #endif
