@@ -115,11 +115,13 @@ static cuzk_status transform(struct task *t, const struct derivation *d, const s
 {
     const uint32_t done = passes_done(d, x->vector);
     struct group_ntt_plan plan;
+    const uint64_t kept = d->work != NULL ? d->work->kept_ns : 0;
     uint64_t since = clock_now_ns();
 
     TRY(d->backend->group_ntt_plan(&plan, t, d->device, &d->key->domain, x->inverse, x->scale, x->step));
     if (done >= x->passes_before + plan.pass_count) return CUZK_OK;
     TRY(run_passes(t, d, x, &plan, done > x->passes_before ? done - x->passes_before : 0, points));
+    if (d->work != NULL) since += d->work->kept_ns - kept; /* told already */
     derive_stage(d->options, x->name, &since);
     return CUZK_OK;
 }
@@ -278,7 +280,7 @@ static cuzk_status fill_file(struct task *t, const struct groth16_key *key, stru
     TRY(checked);
     since = clock_now_ns();
     task_progress(t, "digests", 0, 1);
-    derive_work_key_digest(work, digest);
+    TRY(derive_work_key_digest(work, t, digest));
     TRY(groth16_derived_finish(t, file->data, shape, key->file.bytes, digest));
     derive_stage(options, "digests", &since);
     return CUZK_OK;
@@ -321,7 +323,7 @@ cuzk_status groth16_derive(struct task *t, const struct groth16_key *key, const 
     task_progress(t, "writing", 0, 1);
     TRY_GOTO(out, new_file_commit(&file, t));
     derive_stage(options, "writing", &since);
-    derive_work_remove(&work);
+    derive_work_finish(&work, t);
     remember(path);
 out:
     derive_work_close(&work);

@@ -1,9 +1,10 @@
 /* Checkpoints of a derivation: the points of its transforms between two passes, in a file beside the derived key to be. */
 #include "groth16/derive_work.h"
 #include "base/bytes.h"
-#include "base/filenote.h"
+#include "base/thread.h"
 #include "groth16/chunks.h"
 #include "groth16/key_derived.h"
+#include "groth16/new_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAGIC       "cuzk-drw"
@@ -20,6 +22,7 @@
 #define PAGE        4096 /* a record lies in one, so that a torn write damages one record */
 #define CHUNK       ((uint64_t)1 << 24)
 #define HASH_PIECE  ((size_t)1 << 24)
+#define WAIT_NS     10000000 /* for the key's digest, between two looks at whether the task is to stop */
 /* Of what writing the last one took: so writing takes at most a ninth of the time, and a third about where a transform ends, whose points no later
  * checkpoint holds. */
 #define COST_FACTOR     8
@@ -75,6 +78,7 @@ static void *hash_key(void *context)
         sha256_update(&s, file.data + at, file.size - at < HASH_PIECE ? file.size - at : HASH_PIECE);
     }
     sha256_final(&s, w->key_digest);
+    atomic_store_explicit(&w->hashed, true, memory_order_release);
     return NULL;
 }
 
@@ -82,12 +86,25 @@ static void *hash_key(void *context)
 static void start_hashing(struct derive_work *w)
 {
     if (w->digest_known) return;
-    w->hashes = pthread_create(&w->hashing, NULL, hash_key, w) == 0;
+    w->hashes = thread_start(&w->hashing, "cuzk-key-hash", hash_key, w) == 0;
 }
 
-void derive_work_key_digest(struct derive_work *w, uint8_t out[SHA256_BYTES])
+/* In short steps: from a slow disk a large file takes minutes. */
+static cuzk_status wait_for_hash(const struct derive_work *w, struct task *t)
+{
+    const struct timespec step = { .tv_nsec = WAIT_NS };
+
+    while (!atomic_load_explicit(&w->hashed, memory_order_acquire)) {
+        TRY(task_poll(t));
+        nanosleep(&step, NULL);
+    }
+    return CUZK_OK;
+}
+
+cuzk_status derive_work_key_digest(struct derive_work *w, struct task *t, uint8_t out[SHA256_BYTES])
 {
     if (w->hashes) {
+        TRY(wait_for_hash(w, t));
         pthread_join(w->hashing, NULL);
         w->hashes = false;
         groth16_key_note_sha256(w->key, w->key_digest);
@@ -96,6 +113,7 @@ void derive_work_key_digest(struct derive_work *w, uint8_t out[SHA256_BYTES])
     }
     w->digest_known = true;
     memcpy(out, w->key_digest, SHA256_BYTES);
+    return CUZK_OK;
 }
 
 /* -- bytes --------------------------------------------------------------------------------------------------------------- */
@@ -215,31 +233,56 @@ static cuzk_status transfer(struct derive_work *w, struct task *t, uint32_t area
 
 /* -- finding ------------------------------------------------------------------------------------------------------------- */
 
-/* Takes hold of the file, if it is one that may be trusted and that nobody else holds. */
-static bool take_file(struct derive_work *w, int flags)
+enum lock { LOCKED, GONE, HELD, REFUSED };
+
+/* Whether an open file may be trusted and nobody else holds it; what: else why not. */
+static enum lock lock_file(const struct derive_work *w, char *what, size_t what_bytes)
 {
     struct stat st, named;
-    const char *what = NULL;
 
-    w->fd = open(w->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | flags, 0600);
-    if (w->fd < 0) {
-        if (errno == ENOENT && flags == 0) return false;
-        note(w, "no checkpoints: %s could not be opened: %s", w->path, strerror(errno));
-        w->off = true;
-        return false;
+    if (fstat(w->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        snprintf(what, what_bytes, "is not a plain file");
+        return REFUSED;
     }
-    if (fstat(w->fd, &st) != 0 || !S_ISREG(st.st_mode))
-        what = "is not a plain file";
-    else if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        what = "is not this user's alone";
-    else if (flock(w->fd, LOCK_EX | LOCK_NB) != 0)
-        what = "is in use by another derivation";
-    else if (stat(w->path, &named) != 0 || named.st_ino != st.st_ino || named.st_dev != st.st_dev)
-        what = "was removed by another derivation";
-    if (what == NULL) return true;
+    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0) {
+        snprintf(what, what_bytes, "is not this user's alone");
+        return REFUSED;
+    }
+    if (flock(w->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            snprintf(what, what_bytes, "is in use by another derivation");
+            return HELD;
+        }
+        snprintf(what, what_bytes, "cannot be locked: %s", strerror(errno));
+        return REFUSED;
+    }
+    if (stat(w->path, &named) == 0 && named.st_ino == st.st_ino && named.st_dev == st.st_dev) return LOCKED;
+    snprintf(what, what_bytes, "was removed by another derivation");
+    return GONE;
+}
+
+/* Takes hold of the file that is there, or of a new one.  False: there is none, or none that may be used. */
+static bool take_file(struct derive_work *w, bool make)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (make ? O_CREAT | O_EXCL : 0);
+    char what[256];
+    enum lock lock = GONE;
+
+    /* One that another derivation ended with between the two calls says nothing of the next. */
+    for (int attempt = 0; attempt < 2 && lock == GONE; attempt++) {
+        w->fd = open(w->path, flags, 0600);
+        if (w->fd < 0) {
+            if (errno == ENOENT && !make) return false;
+            snprintf(what, sizeof what, "could not be %s: %s", make ? "made" : "opened", strerror(errno));
+            break;
+        }
+        lock = lock_file(w, what, sizeof what);
+        if (lock == LOCKED) return true;
+        if (lock == REFUSED && make) unlink(w->path); /* nobody else can have taken it */
+        close(w->fd);
+        w->fd = -1;
+    }
     note(w, "no checkpoints: %s %s", w->path, what);
-    close(w->fd);
-    w->fd = -1;
     w->off = true;
     return false;
 }
@@ -266,15 +309,19 @@ static void read_record(struct derive_work *w, const uint8_t *record)
     memcpy(w->vector, vector, sizeof vector);
 }
 
-/* Why the file cannot be gone on with; NULL: it can. */
+/* Why the file cannot be gone on with; NULL: it can.  Sets w->started, or w->blank. */
 static const char *read_state(struct derive_work *w, struct task *t)
 {
     uint8_t file[3 * PAGE], own[HEAD_BYTES], digest[SHA256_BYTES];
 
     memset(file, 0, sizeof file);
-    if (read_at(w->fd, file, sizeof file, 0) != 0) return "is cut short";
+    const int why = read_at(w->fd, file, sizeof file, 0);
+    if (why != 0 && why != ENODATA) return "could not be read";
+    w->blank = true; /* no derivation can go on from it, this or another */
+    if (why != 0) return "is cut short";
     sha256_of(digest, file, AT_HEAD_DIGEST);
     if (memcmp(digest, file + AT_HEAD_DIGEST, sizeof digest) != 0) return "is damaged";
+    w->blank = false;
     write_head(w, own);
     if (memcmp(file + AT_VERSION, own + AT_VERSION, AT_CURVE - AT_VERSION) != 0)
         return "is of another version";
@@ -282,26 +329,43 @@ static const char *read_state(struct derive_work *w, struct task *t)
         return "is of another key";
     if (memcmp(file + AT_VECTORS, own + AT_VECTORS, AT_KEY_BYTES - AT_VECTORS) != 0)
         return "has transforms of other steps";
-    task_progress(t, "SHA-256 of the key", 0, 1);
-    if (!groth16_key_has_sha256(w->key, file + AT_KEY_DIGEST)) return "is of another key";
-    memcpy(w->key_digest, file + AT_KEY_DIGEST, SHA256_BYTES);
-    w->digest_known = true;
+    if (w->digest_known) {
+        if (memcmp(w->key_digest, file + AT_KEY_DIGEST, SHA256_BYTES) != 0) return "is of another key";
+    } else {
+        task_progress(t, "SHA-256 of the key", 0, 1);
+        if (!groth16_key_has_sha256(w->key, file + AT_KEY_DIGEST)) return "is of another key";
+        memcpy(w->key_digest, file + AT_KEY_DIGEST, SHA256_BYTES);
+        w->digest_known = true;
+    }
     memcpy(w->head_digest, digest, sizeof digest);
+    w->started = true;
     read_record(w, file + PAGE);
     read_record(w, file + 2 * PAGE);
     if (w->sequence == 0) return "holds no whole checkpoint";
     return NULL;
 }
 
+/* Empty, or so long and zeros where head and records go: the run before ended, or the power went, before these were on the disk. */
+static bool holds_nothing(const uint8_t pages[3 * PAGE])
+{
+    for (size_t i = 0; i < 3 * PAGE; i++)
+        if (pages[i] != 0) return false;
+    return true;
+}
+
 static void find(struct derive_work *w, struct task *t)
 {
-    uint8_t magic[MAGIC_BYTES];
-    struct stat st;
+    uint8_t pages[3 * PAGE];
     const char *what;
 
-    if (!take_file(w, 0)) return;
-    if (fstat(w->fd, &st) == 0 && st.st_size == 0) return; /* the run before ended before it wrote */
-    if (read_at(w->fd, magic, sizeof magic, 0) != 0 || memcmp(magic, MAGIC, MAGIC_BYTES) != 0) {
+    if (!take_file(w, false)) return;
+    memset(pages, 0, sizeof pages);
+    const int why = read_at(w->fd, pages, sizeof pages, 0);
+    if ((why == 0 || why == ENODATA) && holds_nothing(pages)) {
+        w->blank = true;
+        return;
+    }
+    if (memcmp(pages, MAGIC, MAGIC_BYTES) != 0) {
         note(w, "no checkpoints: %s is something else", w->path);
         close(w->fd);
         w->fd = -1;
@@ -309,9 +373,7 @@ static void find(struct derive_work *w, struct task *t)
         return;
     }
     what = read_state(w, t);
-    if (what == NULL)
-        w->started = true;
-    else
+    if (what != NULL)
         note(w, "%s %s: the transforms begin anew, and the first checkpoint replaces it", w->path, what);
 }
 
@@ -327,9 +389,12 @@ void derive_work_open(struct derive_work *out, struct task *t, const struct grot
     out->passes = passes;
     out->steps = steps;
     atomic_init(&out->stop, false);
-    if ((options != NULL && options->checkpoint_ms == DERIVE_NO_CHECKPOINT) ||
-        (size_t)snprintf(out->path, sizeof out->path, "%s" DERIVE_WORK_SUFFIX, path) >= sizeof out->path)
+    atomic_init(&out->hashed, false);
+    if ((size_t)snprintf(out->path, sizeof out->path, "%s" DERIVE_WORK_SUFFIX, path) >= sizeof out->path)
         out->off = true;
+    else
+        out->unwanted = options != NULL && options->checkpoint_ms == DERIVE_NO_CHECKPOINT;
+    if (out->unwanted) out->off = true;
     if (!out->off) find(out, t);
     out->last_ns = clock_now_ns();
     start_hashing(out);
@@ -349,10 +414,17 @@ void derive_work_close(struct derive_work *w)
 
 void derive_work_remove(struct derive_work *w)
 {
-    struct stat st;
+    /* Another key's stays; ours is locked, so nobody else's. */
+    if (w->fd >= 0 && (w->started || w->blank)) unlink(w->path);
+}
 
-    if (w->fd < 0 || (!w->started && (fstat(w->fd, &st) != 0 || st.st_size != 0))) return; /* another key's */
-    unlink(w->path); /* it is locked: nobody else's */
+void derive_work_finish(struct derive_work *w, struct task *t)
+{
+    if (w->unwanted) {
+        w->options = NULL; /* of one that must stay nothing need be said */
+        find(w, t);
+    }
+    derive_work_remove(w);
 }
 
 /* -- going on ------------------------------------------------------------------------------------------------------------ */
@@ -383,40 +455,32 @@ bool derive_work_due(const struct derive_work *w, bool ends)
 
     if (w->off) return false;
     if (after_ms == 0) return true;
+    /* The first one's head has the digest: the device need not wait for a disk. */
+    if (w->hashes && !atomic_load_explicit(&w->hashed, memory_order_acquire)) return false;
     const uint64_t since_ns = clock_now_ns() - w->last_ns;
     return since_ns / 1000000 >= after_ms && since_ns >= (ends ? COST_FACTOR_END : COST_FACTOR) * w->cost_ns;
 }
 
-static void sync_folder(const char *path)
-{
-    char folder[4096];
-
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL) slash[slash == folder] = '\0';
-    const int fd = open(slash == NULL ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return; /* then the name is as durable as the file system makes it */
-    (void)!fsync(fd);
-    close(fd);
-}
-
-/* The file with this derivation's head and no record.  0, or an errno. */
+/* The file with this derivation's head and no record; the key's digest is known.  0, or an errno. */
 static int begin_file(struct derive_work *w)
 {
-    uint8_t pages[3 * PAGE], digest[SHA256_BYTES];
-    int why;
+    uint8_t pages[3 * PAGE];
 
-    derive_work_key_digest(w, digest);
+    memset(w->vector, 0, sizeof w->vector); /* what an unusable file held */
+    w->sequence = 0;
     memset(pages, 0, sizeof pages);
     write_head(w, pages);
-    memcpy(pages + AT_KEY_DIGEST, digest, sizeof digest);
+    memcpy(pages + AT_KEY_DIGEST, w->key_digest, sizeof w->key_digest);
     sha256_of(w->head_digest, pages, AT_HEAD_DIGEST);
     memcpy(pages + AT_HEAD_DIGEST, w->head_digest, sizeof w->head_digest);
     if (ftruncate(w->fd, 0) != 0) return errno;
     w->started = true;
-    why = write_at(w->fd, pages, sizeof pages, 0);
-    if (why == 0) sync_folder(w->path);
-    return why;
+    const int why = write_at(w->fd, pages, sizeof pages, 0);
+    if (why != 0) return why;
+    /* Before the space for points is reserved, which can be on the disk sooner than a head that waits in memory. */
+    if (fdatasync(w->fd) != 0) return errno;
+    new_file_sync_folder(w->path);
+    return 0;
 }
 
 /* The record of a state whose areas are on the disk already. */
@@ -457,17 +521,12 @@ static cuzk_status save(struct derive_work *w, struct task *t, uint32_t vector, 
 {
     struct derive_work_vector state[DERIVE_WORK_MOST];
 
-    *why = 0;
-    if (!w->started) {
-        memset(w->vector, 0, sizeof w->vector); /* what an unusable file held */
-        w->sequence = 0;
-        *why = begin_file(w);
-        if (*why != 0) return CUZK_OK;
-    }
     memcpy(state, w->vector, sizeof state);
     state[vector].passes = passes;
     state[vector].area = free_area(w);
-    *why = posix_fallocate(w->fd, (off_t)area_offset(w, state[vector].area), (off_t)vector_bytes(w));
+    while ((*why = posix_fallocate(w->fd, (off_t)area_offset(w, state[vector].area),
+                                   (off_t)vector_bytes(w))) == EINTR)
+        TRY(task_poll(t));
     if (*why != 0) return CUZK_OK;
     TRY(transfer(w, t, state[vector].area, true, (uint8_t *)(uintptr_t)points, state[vector].digest, why));
     if (*why == 0 && fdatasync(w->fd) != 0) *why = errno;
@@ -480,12 +539,20 @@ static cuzk_status save(struct derive_work *w, struct task *t, uint32_t vector, 
 cuzk_status derive_work_save(struct derive_work *w, struct task *t, uint32_t vector, uint32_t passes,
                              const uint8_t *points)
 {
+    uint8_t digest[SHA256_BYTES];
+    int why = 0;
+
+    if (!w->started) {
+        TRY(derive_work_key_digest(w, t, digest));
+        if (w->fd < 0) {
+            if (!take_file(w, true)) return CUZK_OK;
+            w->blank = true;
+        }
+        why = begin_file(w);
+    }
     const uint64_t begin_ns = clock_now_ns();
     uint64_t since_ns = begin_ns;
-    int why;
-
-    if (w->fd < 0 && !take_file(w, O_CREAT)) return CUZK_OK;
-    TRY(save(w, t, vector, passes, points, &why));
+    if (why == 0) TRY(save(w, t, vector, passes, points, &why));
     if (why != 0) {
         note(w, "no more checkpoints: %s could not be written: %s; the derivation goes on without", w->path,
              strerror(why));
@@ -498,7 +565,8 @@ cuzk_status derive_work_save(struct derive_work *w, struct task *t, uint32_t vec
         return CUZK_OK;
     }
     derive_stage(w->options, "checkpoint", &since_ns);
-    w->last_ns = clock_now_ns();
-    w->cost_ns = w->last_ns - begin_ns;
+    w->last_ns = since_ns;
+    w->cost_ns = since_ns - begin_ns;
+    w->kept_ns += w->cost_ns;
     return CUZK_OK;
 }
