@@ -1,4 +1,4 @@
-/* Every allocation, and every call of the device, fails once while a key is opened and a proof made: the library says so, hands out
+/* Every allocation, and every call of the device, fails once while a key is opened and derived, and a proof made: the library says so, hands out
  * nothing, holds nothing, and works the next time. */
 #include "support/cm.h"
 #include "backend/fault/blind_backend.h"
@@ -43,6 +43,29 @@ static cuzk_status open_and_prove(const struct made *m, cuzk_context *context, c
     cuzk_publics_close(publics);
     cuzk_proof_close(proof);
     cuzk_witness_close(witness);
+    cuzk_key_close(key);
+    return status;
+}
+
+/* From the start every time, with a checkpoint after every pass, of which one that cannot be written is no error. */
+static cuzk_status derive(const struct made *m, cuzk_context *context, cuzk_error *error)
+{
+    cuzk_derive_options options = CUZK_DERIVE_OPTIONS_INIT;
+    cuzk_key_options how = CUZK_KEY_OPTIONS_INIT;
+    cuzk_key *key = NULL;
+    char derived[PATH_MAX + 16], work[PATH_MAX + 32];
+
+    snprintf(derived, sizeof derived, "%s.2", m->key_path); /* not where the next proof would find it */
+    snprintf(work, sizeof work, "%s.work", derived);
+    unlink(derived);
+    unlink(work);
+    how.r1cs_path = m->r1cs_path;
+    how.mode = CUZK_KEY_ORIGINAL;
+    options.checkpoint_seconds = 0;
+    cuzk_status status = cuzk_key_open(&key, context, m->key_path, &how, error);
+    if (status == CUZK_OK) status = cuzk_key_derive(context, key, derived, &options, NULL, error);
+    assert_int_equal(access(derived, F_OK) == 0, status == CUZK_OK);
+    if (status == CUZK_OK) assert_int_not_equal(access(work, F_OK), 0);
     cuzk_key_close(key);
     return status;
 }
@@ -114,6 +137,7 @@ static void both(const struct curve *c, cuzk_layout layout, const char *name)
     proving_must(&t, mapfile_write(&t, m.r1cs_path, m.circuit.r1cs, m.circuit.r1cs_bytes, 0600), "circuit");
     sweep_allocations(setup, &m, cpu);
     sweep_allocations(open_and_prove, &m, cpu);
+    sweep_allocations(derive, &m, cpu);
     sweep_device(setup, &m, fault);
     sweep_device(open_and_prove, &m, fault);
     sweep_allocations(open_and_prove, &m, blind);
