@@ -125,7 +125,7 @@ int cmd_prove(int argc, char **argv)
           "proofs of a batch under way at once (default 3)" },
         { "--process", OPTION_TEXT, &process, 0, 0, "W",
           "a batch's device in a process of its own: auto (default: a card is), always, never" },
-        { "--watchdog-ms", OPTION_COUNT, &watchdog_ms, 100, 86400000, "N",
+        { "--watchdog-ms", OPTION_COUNT, &watchdog_ms, 1000, 86400000, "N",
           "what computes longer there is stuck, and is tried again (default 120000)" },
         { "--timing", OPTION_FLAG, &timing, 0, 0, NULL,
           "a CUZK_TIMING line for each proof on standard error" },

@@ -24,7 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MS         50     /* at the cancel flag while an answer is awaited */
+#define LOOK_MS 50 /* at the cancel flag while an answer is awaited */
+#define SILENT_MS \
+    250 /* a request that has said nothing of waiting for so long works; it says so every 50 ms */
 #define START_MS        120000 /* for the device to be open */
 #define UNLOAD_MS       60000  /* for a key's memory to be given back */
 #define QUIT_MS         5000   /* for the process to end by itself */
@@ -60,7 +62,13 @@ struct device_process {
     struct error start_error;
     unsigned start_failures; /* ever */
     uint64_t starts;
-    uint64_t number; /* of the latest exchange */
+    uint64_t number;        /* of the latest exchange */
+    uint64_t runs_answered; /* those that were cancelled not counted */
+    struct request_seen {
+        bool under_way;
+        unsigned waits;    /* as last looked at */
+        uint64_t moved_ns; /* when they last changed; at first the beginning */
+    } seen[DEVICE_CHANNELS];
 };
 
 static unsigned channel_count(const struct device_process *p) { return p->options.lane_count + 1; }
@@ -458,26 +466,80 @@ static cuzk_status lost(struct device_process *p, struct task *t, unsigned chann
 
 struct exchange {
     unsigned channel;
-    uint64_t limit_ms; /* for the answer; 0: none */
-    bool alone;        /* as it entered */
+    uint64_t limit_ms;            /* for the answer; 0: none */
+    bool alone;                   /* as it entered */
     const struct device_run *run; /* NULL: no run */
     enum device_loss loss;
     bool answered; /* out: m is an answer, and not the request that could not be sent */
 };
+
+/* Locked.  Whether somebody works there: some other request is under way that does not say it waits. */
+static bool another_works(struct device_process *p, unsigned channel)
+{
+    bool works = false;
+
+    for (unsigned i = 0; i < channel_count(p); i++) {
+        struct request_seen *s = &p->seen[i];
+        const unsigned waits = atomic_load(&p->shared->waits[i]);
+        if (waits != s->waits) s->moved_ns = clock_now_ns();
+        s->waits = waits;
+        works |= i != channel && s->under_way && clock_ms_since(s->moved_ns) > SILENT_MS;
+    }
+    return works;
+}
+
+/* What a request has said of waiting, and whether that is to be believed. */
+struct patience {
+    unsigned waits;
+    uint64_t runs_answered;
+};
+
+static void begin_patience(struct device_process *p, struct patience *out, unsigned channel)
+{
+    pthread_mutex_lock(&p->lock);
+    out->waits = atomic_load(&p->shared->waits[channel]);
+    out->runs_answered = p->runs_answered;
+    p->seen[channel] =
+        (struct request_seen){ .under_way = true, .waits = out->waits, .moved_ns = clock_now_ns() };
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void end_patience(struct device_process *p, const struct exchange *x, bool counts)
+{
+    pthread_mutex_lock(&p->lock);
+    p->seen[x->channel].under_way = false;
+    p->runs_answered += counts && x->run != NULL;
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Whether the request waits for others that come forward: one of them works, which has a limit of its own, or a run has been answered since
+ * it was last believed.  Where all say that they wait, what they wait for is at fault, and their time passes. */
+static bool waits_for_others(struct device_process *p, struct patience *last, unsigned channel)
+{
+    const unsigned waits = atomic_load(&p->shared->waits[channel]);
+    const bool says_so = waits != last->waits;
+
+    last->waits = waits;
+    pthread_mutex_lock(&p->lock);
+    const bool believed = another_works(p, channel) || p->runs_answered != last->runs_answered;
+    if (says_so && believed) last->runs_answered = p->runs_answered;
+    pthread_mutex_unlock(&p->lock);
+    return says_so && believed;
+}
 
 /* Waits for an answer.  Returns what is wrong with the process, or NULL; *ended: it has closed the socket. */
 static const char *await(struct device_process *p, struct task *t, const struct exchange *x,
                          struct device_message *m, uint32_t kind, uint64_t number, bool *ended)
 {
     const uint64_t start_ns = clock_now_ns();
-    unsigned waits = atomic_load(&p->shared->waits[x->channel]);
+    struct patience patience;
     uint64_t cancel_ns = 0;
 
     *ended = false;
+    begin_patience(p, &patience, x->channel);
     while (!readable(p->channel[x->channel], LOOK_MS)) {
-        const unsigned waits_before = waits;
-        waits = atomic_load(&p->shared->waits[x->channel]);
-        if (waits != waits_before && x->run != NULL && x->run->begins != NULL) x->run->begins(x->run->context);
+        if (waits_for_others(p, &patience, x->channel) && x->run != NULL && x->run->begins != NULL)
+            x->run->begins(x->run->context);
         if (x->limit_ms != 0 && clock_ms_since(start_ns) > (double)x->limit_ms)
             return "it did not answer in time";
         if (t->cancel == NULL || !atomic_load(t->cancel)) continue;
@@ -509,7 +571,7 @@ static cuzk_status exchange(struct device_process *p, struct task *t, struct exc
     const uint64_t number = m->number = ++p->number;
     pthread_mutex_unlock(&p->lock);
     const int why = device_message_send(m, p->channel[x->channel]);
-    m->fd_count = 0; /* they were the sender's */
+    m->fd_count = 0;                /* they were the sender's */
     if (why != 0 && why != EPIPE) { /* the process knows nothing of it, and is as it was */
         device_message_begin(m, kind, number);
         return FAIL(t, CUZK_NO_MEMORY, "a request for a device's process cannot be sent: %s", strerror(why));
@@ -523,6 +585,7 @@ static cuzk_status exchange(struct device_process *p, struct task *t, struct exc
         device_message_get_error(m, &e);
         if (m->broken) blame = NOT_UNDERSTOOD;
     }
+    end_patience(p, x, blame == NULL && !ended && e.status != CUZK_CANCELLED);
     if (blame != NULL || ended) {
         device_message_drop(m);
         lost(p, t, x->channel, ended ? NULL : blame, &x->loss);

@@ -61,8 +61,8 @@ struct device_run {
     unsigned channel;
     size_t circuit_index;
     uint64_t key_mark;
-    void (*begins)(void *context); /* called once it has its turn, in a process that runs, and again while it waits for others there: its time
-                                    * is from the last call; NULL: not */
+    void (*begins)(void *context); /* called once it has its turn, in a process that runs, and again while it waits there for others that
+                                    * come forward: its time begins anew with each call; NULL: not */
     void *context;
     bool alone;            /* nothing else runs in the process meanwhile: then its end has one cause */
     enum device_loss loss; /* out */

@@ -57,7 +57,7 @@ enum event_kind {
     EVENT_CANCEL,         /* id, waiter */
     EVENT_PRELOAD,        /* circuit, waiter */
     EVENT_EVICT,          /* circuit, waiter */
-    EVENT_PART_BEGUN,     /* lane; if options.take_turns: it has its turn, or waits for others there still; its time is from the last one */
+    EVENT_PART_BEGUN,     /* lane; if options.take_turns: it has its turn, or waits for others there still; its time begins anew with each */
     EVENT_PART_ENDED,     /* lane, outcome, error, output, carry */
     EVENT_LANE_TESTED,    /* lane, status */
     EVENT_LANE_GAVE,      /* lane */

@@ -60,9 +60,17 @@ cuzk_status __wrap_prove_lane_turn(struct prove_lane *lane, struct task *t);
 
 cuzk_status __wrap_prove_lane_turn(struct prove_lane *lane, struct task *t)
 {
+    static atomic_ulong proofs;
     const bool first = lane->compute == NULL || lane->lanes == NULL;
-    unsigned long ms;
+    unsigned long ms, number;
 
+    if (first && is_child && wants("line ", &number)) {
+        const unsigned long nth = atomic_fetch_add(&proofs, 1) + 1;
+        while (nth % number == 0) {
+            task_progress(t, LANES_WAITING, 0, 1);
+            usleep(20000);
+        }
+    }
     TRY(__real_prove_lane_turn(lane, t));
     if (first && is_child && wants("slow ", &ms)) usleep((useconds_t)ms * 1000);
     return CUZK_OK;

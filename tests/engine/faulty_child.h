@@ -9,6 +9,7 @@
  *     deaf                 closes its socket and lives on
  *     say WHAT             opens no device; what it answers to any request is WHAT of enum faulty_answer
  *     crash N, loop N      a right one, whose every N-th proof writes to address 0, or never ends
+ *     line N               a right one, whose every N-th proof says for ever that it waits for others
  *     slow MS              a right one, whose proofs take so many milliseconds longer once they have their turn
  *     mute                 a right one, whose proofs write to address 0 and whose self-tests never end
  *     poison CURVE         a right one, in which a proof over this curve (its id) writes to address 0 */

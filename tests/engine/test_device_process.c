@@ -4,6 +4,7 @@
 #include "support/cm.h"
 #include "support/prng.h"
 #include "backend/fault/blind_backend.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/device_message.h"
 #include "engine/device_process.h"
@@ -137,7 +138,9 @@ static struct engine_counters counters(struct engine *e)
 
 static void submit(struct engine *e, unsigned key, bool wrong, char id[JOB_ID_BYTES])
 {
-    struct engine_request r = { .request_id = "", .circuit = keys.key[key].name, .part_ms = part_ms, .durable = -1 };
+    struct engine_request r = {
+        .request_id = "", .circuit = keys.key[key].name, .part_ms = part_ms, .durable = -1
+    };
     struct job_answer a;
     struct task t;
 
@@ -364,29 +367,72 @@ static void stopped_or_stuck(void **state)
     engine_close(e, 1000);
 }
 
-/* More proofs than the lines of the process take at once: what waits there longer than the watchdog's time, or the job's own, is not stopped. */
-static void waiting_in_line_is_no_work(void **state)
+static struct engine_options of_one_line(unsigned lanes)
 {
-    enum { LANES = 27 }; /* twelve at a time, so three rounds */
     struct engine_options o = options();
-    char id[LANES][JOB_ID_BYTES];
-    (void)state;
 
     o.backend = "blind";
     o.device_bytes = 256u << 20;
     o.pinned_bytes = 1u << 20;
-    o.lane_count = LANES;
-    o.watchdog_ms = 7000; /* a proof takes four seconds of it and what twelve compute side by side; the third round waits for eight */
-    part_ms = 7000;
-    faulty("slow 4000");
+    o.lane_count = lanes;
+    return o;
+}
+
+/* Proofs on the first key; how long all took. */
+static uint64_t prove_one_key(struct engine *e, unsigned count)
+{
+    char(*id)[JOB_ID_BYTES] = calloc(count, sizeof *id);
+    const uint64_t start_ns = clock_now_ns();
+
+    assert_non_null(id);
+    for (unsigned i = 0; i < count; i++) submit(e, 0, false, id[i]);
+    for (unsigned i = 0; i < count; i++) must_be_right(e, 0, id[i]);
+    free(id);
+    return (uint64_t)clock_ms_since(start_ns);
+}
+
+/* More proofs than the lines of the process take at once: what waits there longer than the watchdog's time, or the job's own, is not stopped. */
+static void waiting_in_line_is_no_work(void **state)
+{
+    enum { LANES = 27 }; /* twelve at a time, so three rounds */
+    struct engine_options o = of_one_line(LANES);
+    char slow[32];
+    (void)state;
+
     struct engine *e = open_engine(&o);
-    for (unsigned i = 0; i < LANES; i++) submit(e, 0, false, id[i]);
-    for (unsigned i = 0; i < LANES; i++) must_be_right(e, 0, id[i]);
+    const uint64_t all_ms = prove_one_key(e, LANES); /* on this machine, as busy as it is */
+    engine_close(e, 1000);
+    const uint64_t slow_ms = 4000 + 2 * all_ms;
+    part_ms = o.watchdog_ms = slow_ms * 7 / 4; /* the third round waits for twice slow_ms */
+    snprintf(slow, sizeof slow, "slow %llu", (unsigned long long)slow_ms);
+    faulty(slow);
+    e = open_engine(&o);
+    const uint64_t took_ms = prove_one_key(e, LANES);
+    printf("%llu ms for all, each of at least %llu ms and at most %llu\n", (unsigned long long)took_ms,
+           (unsigned long long)slow_ms, (unsigned long long)o.watchdog_ms);
+    assert_true(took_ms >= 3 * slow_ms);
     const struct engine_counters c = must_agree(e, LANES);
     assert_int_equal(c.watchdog_stops, 0);
     assert_int_equal(c.device_restarts, 0);
     engine_close(e, 1000);
     part_ms = 0;
+    faulty(NULL);
+}
+
+/* Where all say that they wait, and nobody works, the line is at fault: the watchdog has the process killed. */
+static void a_line_that_stands_still(void **state)
+{
+    struct engine_options o = of_one_line(2);
+    (void)state;
+
+    o.watchdog_ms = 3000;
+    faulty("line 2");
+    struct engine *e = open_engine(&o);
+    prove_one_key(e, 4); /* the second and the fourth stand in it together, and then one of them alone */
+    const struct engine_counters c = must_agree(e, 4);
+    assert_true(c.watchdog_stops >= 2);
+    assert_true(c.device_restarts >= 1);
+    engine_close(e, 1000);
     faulty(NULL);
 }
 
@@ -573,7 +619,8 @@ static void liars(void **state)
             const cuzk_status status = device_process_prove(p, &t, &out, &run, &in, NULL, &granted);
             if (what == ANSWER_NEVER && status == CUZK_CANCELLED) continue; /* before it was asked */
             assert_int_equal(status, CUZK_DEVICE_LOST);
-            assert_int_equal(run.loss, what == ANSWER_SHUT && !run.alone ? DEVICE_LOSS_SHARED : DEVICE_LOSS_OWN);
+            assert_int_equal(run.loss,
+                             what == ANSWER_SHUT && !run.alone ? DEVICE_LOSS_SHARED : DEVICE_LOSS_OWN);
             assert_non_null(strstr(t.error.text, "has ended: killed by signal 9"));
             assert_int_equal(out.proof_bytes, 0);
             part_output_free(&out);
@@ -595,10 +642,16 @@ static void liars(void **state)
 /* Nothing that is asked without a watchdog is waited for without a limit. */
 static void answers_have_a_limit(void **state)
 {
-    const struct device_process_options o = {
-        .backend = "cpu", .threads = 1, .lane_count = 2, .circuit_count = 1, .grace_ms = 100, .test_ms = 60, .load_ms = 60
-    };
-    struct circuit circuit = { .name = keys.key[0].name, .key_path = keys.key[0].key_path, .kind = &kind_circom };
+    const struct device_process_options o = { .backend = "cpu",
+                                              .threads = 1,
+                                              .lane_count = 2,
+                                              .circuit_count = 1,
+                                              .grace_ms = 100,
+                                              .test_ms = 60,
+                                              .load_ms = 60 };
+    struct circuit circuit = { .name = keys.key[0].name,
+                               .key_path = keys.key[0].key_path,
+                               .kind = &kind_circom };
     struct device_process *p = NULL;
     char text[16];
     struct task t;
@@ -621,7 +674,8 @@ static void answers_have_a_limit(void **state)
     p = NULL;
     assert_int_equal(device_process_open(&p, &t, &o), CUZK_OK);
     const pid_t child = child_of(getpid());
-    assert_int_equal(device_process_load(p, &t, &circuit, 0, 1), CUZK_OK); /* it is ended; a proof will load the key */
+    assert_int_equal(device_process_load(p, &t, &circuit, 0, 1),
+                     CUZK_OK); /* it is ended; a proof will load the key */
     assert_int_not_equal(kill(child, 0), 0);
     device_process_close(p);
     faulty(NULL);
@@ -644,7 +698,9 @@ static void *request_main(void *context)
     struct request *r = context;
     const struct part_input in = { .circuit = r->circuit, .part_count = 1, .payload = span_of("witness", 7) };
     const struct bytes granted = { .of = { 0 } };
-    struct device_run run = { .channel = r->channel, .alone = r->alone, .begins = note_begin, .context = &r->begun };
+    struct device_run run = {
+        .channel = r->channel, .alone = r->alone, .begins = note_begin, .context = &r->begun
+    };
     struct part_output out = { .proof = NULL };
     struct task t;
 
@@ -658,7 +714,9 @@ static void *request_main(void *context)
 /* Who waits until another one has been there alone has not begun, and is told to stop all the same. */
 static void a_turn_is_waited_for(void **state)
 {
-    struct circuit circuit = { .name = keys.key[0].name, .key_path = keys.key[0].key_path, .kind = &kind_circom };
+    struct circuit circuit = { .name = keys.key[0].name,
+                               .key_path = keys.key[0].key_path,
+                               .kind = &kind_circom };
     struct request alone = { .circuit = &circuit, .channel = 0, .alone = true },
                    waits = { .circuit = &circuit, .channel = 1 };
     pthread_t first, second;
@@ -695,7 +753,9 @@ static void a_turn_is_waited_for(void **state)
 static void a_request_cannot_be_sent(void **state)
 {
     static const int reasons[] = { ENOBUFS, ENOMEM, ETOOMANYREFS };
-    struct circuit circuit = { .name = keys.key[0].name, .key_path = keys.key[0].key_path, .kind = &kind_circom };
+    struct circuit circuit = { .name = keys.key[0].name,
+                               .key_path = keys.key[0].key_path,
+                               .kind = &kind_circom };
     const struct part_input in = { .circuit = &circuit, .part_count = 1, .payload = span_of("witness", 7) };
     const struct bytes granted = { .of = { 0 } };
     struct device_process *p = open_process(100);
@@ -878,6 +938,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_job_that_kills_fails_alone),
         cmocka_unit_test(stopped_or_stuck),
         cmocka_unit_test(waiting_in_line_is_no_work),
+        cmocka_unit_test(a_line_that_stands_still),
         cmocka_unit_test(a_part_has_its_own_time),
         cmocka_unit_test(closed_while_it_does_not_answer),
         cmocka_unit_test(cannot_start),
