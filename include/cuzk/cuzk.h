@@ -68,7 +68,7 @@ typedef struct cuzk_watch {
         cancel; /* NULL, or a flag that another thread sets to 1 with an atomic store: CUZK_CANCELLED follows */
     double timeout_ms; /* 0, or 1e12 and more: none; else CUZK_DEADLINE after so many milliseconds */
     void (*progress)(void *context, const char *what, uint64_t done,
-                     uint64_t total); /* NULL: nobody watches */
+                     uint64_t total); /* NULL: nobody watches.  total may be 0, as of a proof that is first in line */
     void *progress_context;
 } cuzk_watch;
 #define CUZK_WATCH_INIT                         \

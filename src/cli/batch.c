@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct batch {
     const struct batch_options *options;
@@ -293,6 +294,25 @@ static size_t first_line(const struct batch *b, const char *path)
     return i;
 }
 
+static void say_left_here(const char *path, const struct task *t)
+{
+    if (!cli.quiet)
+        fprintf(stderr, "cuzk: %s: proved without a process of the device's own: %s\n", path,
+                t->error.status == CUZK_NOT_FOUND ? "it does not take the key" : t->error.text);
+}
+
+static uint64_t largest_witness(const struct batch *b)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < b->index_count; i++) {
+        struct stat s;
+        if (stat(b->list.line[b->index[i]].witness, &s) == 0 && (uint64_t)s.st_size > most)
+            most = (uint64_t)s.st_size;
+    }
+    return most;
+}
+
 /* Whether the lines of `index` are left to this process: nobody asked for another, and that one has not the memory, since it holds keys and
  * witnesses once more.  They are as if nobody had begun them, then. */
 static bool is_left_here(struct batch *b, const struct batch_engine_key *key)
@@ -301,46 +321,62 @@ static bool is_left_here(struct batch *b, const struct batch_engine_key *key)
 
     task_init(&t);
     if (b->options->process != BATCH_PROCESS_AUTO ||
-        batch_engine_could_prove(b->engine, &t, key, b->list.line[b->index[0]].witness) == CUZK_OK)
+        batch_engine_could_prove(b->engine, &t, key, largest_witness(b)) == CUZK_OK)
         return false;
     for (size_t i = 0; i < b->index_count; i++) b->begun[b->index[i]] = false;
-    if (!cli.quiet)
-        fprintf(stderr, "cuzk: %s: proved without a process of the device's own: %s\n", key->path, t.error.text);
+    say_left_here(key->path, &t);
     return true;
 }
 
-/* What the engine did not take, once its device is free. */
-static cuzk_status prove_left_here(struct batch *b, struct task *t)
+/* What the engine did not take, once its device is free.  If it is not, these lines fail, and what has been proved stands. */
+static void prove_left_here(struct batch *b)
 {
     cuzk_context *on_device = NULL;
     cuzk_error error = CUZK_ERROR_INIT;
 
-    if (cli_context_try(&on_device, &error) != CUZK_OK) {
-        FAIL(t, error.status, "%s", error.text);
-        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, error.advice);
-        return error.status;
+    if (cli_context_try(&on_device, &error) == CUZK_OK) {
+        cuzk_context_destroy(b->context);
+        b->context = on_device;
+        prove_here_all(b);
+        return;
     }
-    cuzk_context_destroy(b->context);
-    b->context = on_device;
-    prove_here_all(b);
+    for (size_t i = 0; i < b->list.count; i++) {
+        if (b->begun[i]) continue;
+        gather(b, i);
+        all_failed(b, &error);
+    }
+}
+
+/* *none: nobody asked for an engine, and there is not the memory for one: all is left to this process. */
+static cuzk_status open_engine(struct batch *b, struct task *t, bool *none)
+{
+    const cuzk_status status = batch_engine_open(&b->engine, t, b->options, b->apart, b->apart_count);
+
+    *none = status == CUZK_TOO_LARGE && b->options->process == BATCH_PROCESS_AUTO;
+    if (!*none) return status;
+    for (size_t k = 0; k < b->apart_count; k++) say_left_here(b->apart[k].path, t);
     return CUZK_OK;
 }
 
 static cuzk_status prove_apart_all(struct batch *b, struct task *t)
 {
-    size_t left_here = 0;
+    bool none, some_left = false;
 
     b->apart = calloc(b->list.count, sizeof *b->apart);
     if (b->apart == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a list of keys");
     sort_keys(b);
     if (b->apart_count == 0) return CUZK_OK;
-    TRY(batch_engine_open(&b->engine, t, b->options, b->apart, b->apart_count));
+    TRY(open_engine(b, t, &none));
+    if (none) {
+        prove_left_here(b);
+        return CUZK_OK;
+    }
     b->threads = 2 * b->options->lanes; /* some read and write files while others wait for their proofs */
     for (size_t k = 0; k < b->apart_count && !is_cancelled(b); k++) {
         b->key_apart = &b->apart[k];
         gather(b, first_line(b, b->apart[k].path));
         if (is_left_here(b, b->key_apart)) {
-            left_here++;
+            some_left = true;
             continue;
         }
         run_lanes(b);
@@ -348,7 +384,8 @@ static cuzk_status prove_apart_all(struct batch *b, struct task *t)
     }
     batch_engine_close(b->engine, &b->counts);
     b->engine = NULL;
-    return left_here > 0 ? prove_left_here(b, t) : CUZK_OK;
+    if (some_left && !is_cancelled(b)) prove_left_here(b);
+    return CUZK_OK;
 }
 
 /* By the first key; what is wrong with it is said when its lines come. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define LOOK_MS      100 /* at Ctrl-C while a proof is awaited */
@@ -96,11 +95,9 @@ out:
 }
 
 cuzk_status batch_engine_could_prove(const struct batch_engine *e, struct task *t,
-                                     const struct batch_engine_key *key, const char *witness_path)
+                                     const struct batch_engine_key *key, uint64_t witness_bytes)
 {
-    struct stat s;
-
-    return engine_could_run(e->engine, t, key->name, stat(witness_path, &s) == 0 ? (size_t)s.st_size : 0);
+    return engine_could_run(e->engine, t, key->name, witness_bytes);
 }
 
 struct looking {

@@ -33,10 +33,10 @@ int batch_engine_device_main(int argc, char **argv);
  * Errors  CUZK_UNSUPPORTED: this build has no engine; those of engine_open */
 cuzk_status batch_engine_open(struct batch_engine **out, struct task *t, const struct batch_options *o,
                               struct batch_engine_key *keys, size_t key_count) MUST_CHECK;
-/** Whether a proof on the key from this witness could be made there at all.
+/** Whether a proof on the key from a witness of so many bytes could be made there at all.
  * Errors  CUZK_TOO_LARGE: not in the memory that there is, both numbers named; CUZK_NOT_FOUND: the device does not take the key */
 cuzk_status batch_engine_could_prove(const struct batch_engine *e, struct task *t,
-                                     const struct batch_engine_key *key, const char *witness_path) MUST_CHECK;
+                                     const struct batch_engine_key *key, uint64_t witness_bytes) MUST_CHECK;
 /** Proves and verifies; as many threads as there are lanes may call it, and some more that read and write files meanwhile.
  * Out     made  to be closed by the caller, also on failure */
 cuzk_status batch_engine_prove(struct batch_engine *e, struct batch_made *made,

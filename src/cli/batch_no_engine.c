@@ -26,12 +26,12 @@ cuzk_status batch_engine_open(struct batch_engine **out, struct task *t, const s
 }
 
 cuzk_status batch_engine_could_prove(const struct batch_engine *e, struct task *t,
-                                     const struct batch_engine_key *key, const char *witness_path)
+                                     const struct batch_engine_key *key, uint64_t witness_bytes)
 {
     (void)e;
     (void)t;
     (void)key;
-    (void)witness_path;
+    (void)witness_bytes;
     return CUZK_INTERNAL; /* none was opened */
 }
 

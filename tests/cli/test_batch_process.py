@@ -141,11 +141,24 @@ def refuses():
     verify(rows)
     # the card is there, but not the memory for a process of its own: a quarter of the engine's is for witnesses, 64 MiB for transfers
     small = circuit("small", "bn254", 3)
-    path, rows = write_list([small], 1)
-    p = run(TRAP, "prove", "--json", "--batch", path, "--backend", "cuda", "--device-memory", 1024,
-            env=dict(ENV, CUZK_TEST_ENGINE=f"{(64 * 1024 * 1024 + 1000) * 4 // 3} 0"))
-    check(f"cuzk: {small}.zkey: proved without a process of the device's own: " in p.stderr, p.stderr)
-    verify(rows)
+    said = f"cuzk: {small}.zkey: proved without a process of the device's own: "
+    on_card = ("--backend", "cuda", "--device-memory", 1024)
+    little = f"{(64 * 1024 * 1024 + 1000) * 4 // 3} 0" # for no key
+    none = f"{1 << 20} 0" # for no engine
+    for engine in (little, none):
+        path, rows = write_list([small], 1)
+        p = run(TRAP, "prove", "--json", "--batch", path, *on_card, env=dict(ENV, CUZK_TEST_ENGINE=engine))
+        check(said in p.stderr, p.stderr)
+        verify(rows)
+    p = run(TRAP, "prove", "--json", "--batch", path, *on_card, "--process", "always", code=5, env=dict(ENV, CUZK_TEST_ENGINE=none))
+    check(said not in p.stderr, p.stderr)
+    # which others have taken when its lines come: they fail, and the batch has its result
+    for engine in (little, none):
+        path, rows = write_list([small], 2)
+        p = run(TRAP, "prove", "--json", "--batch", path, *on_card, code=6, env=dict(ENV, CUZK_TEST_ENGINE=engine, CUZK_TEST_NO_CARD="1"))
+        summary = json.loads(p.stdout.splitlines()[-1])
+        check((summary["proved"], summary["failed"], summary["left"], summary["status"]) == (0, 2, 0, "DEVICE_UNAVAILABLE"), p.stdout + p.stderr)
+        check(p.stderr.count("others hold the card") == 2, p.stderr)
     return 0
 
 

@@ -5,11 +5,13 @@
  *         stuck    a kernel never ends, and leaves no room for others (without a card: the proof never ends)
  *         kill     the process is killed
  *
- *
  *     CUZK_TEST_ENGINE="HEAP QUEUE"    the engine has so many bytes of the host and takes so many jobs at a time (0: as it would have)
  *     CUZK_TEST_CARD=MIB               a card is predicted to take no time at all; on the emulated one there is no more memory than MIB then
  *
- * The program is linked so that groth16_prove, groth16_predict and engine_open are those below. */
+ *     CUZK_TEST_NO_CARD=1              a card cannot be opened by the command line itself, only by the process of a device
+ *
+ * The program is linked so that groth16_prove, groth16_predict, engine_open and cuzk_context_create are those below. */
+#include "cuzk/cuzk.h"
 #include "engine/engine.h"
 #include "groth16/predict.h"
 #include "support/wrapped_prove.h"
@@ -70,6 +72,17 @@ cuzk_status __wrap_engine_open(struct engine **out, struct task *t, const struct
     if (heap != 0) own.heap_bytes = heap;
     if (queue != 0) own.queue_most = queue;
     return __real_engine_open(out, t, &own);
+}
+
+cuzk_status __real_cuzk_context_create(cuzk_context **out, const cuzk_context_options *o, cuzk_error *error);
+cuzk_status __wrap_cuzk_context_create(cuzk_context **out, const cuzk_context_options *o, cuzk_error *error);
+
+cuzk_status __wrap_cuzk_context_create(cuzk_context **out, const cuzk_context_options *o, cuzk_error *error)
+{
+    if (getenv("CUZK_TEST_NO_CARD") == NULL || o->backend == NULL || strcmp(o->backend, "cuda") != 0)
+        return __real_cuzk_context_create(out, o, error);
+    snprintf(error->text, sizeof error->text, "others hold the card");
+    return error->status = CUZK_DEVICE_UNAVAILABLE;
 }
 
 void __real_groth16_predict(struct groth16_prediction *out, const struct groth16_key *key, bool on_card, unsigned units);
