@@ -152,6 +152,16 @@ def refuses():
         verify(rows)
     p = run(TRAP, "prove", "--json", "--batch", path, *on_card, "--process", "always", code=5, env=dict(ENV, CUZK_TEST_ENGINE=none))
     check(said not in p.stderr, p.stderr)
+    # a large witness behind a small one decides as well (this one ends in zeros, which costs its own line)
+    large = AT / "large.wtns"
+    large.write_bytes(pathlib.Path(f"{small}.wtns").read_bytes())
+    os.truncate(large, 80 << 20)
+    path, rows = write_list([small], 1)
+    path.write_text(path.read_text() + f"{small}.zkey {large} {AT}/x.json\n")
+    p = run(TRAP, "prove", "--json", "--batch", path, *on_card, code=3, env=dict(ENV, CUZK_TEST_ENGINE=f"{256 << 20} 0"))
+    check(said + "the payload is 83886080 bytes" in p.stderr, p.stderr)
+    check(json.loads(p.stdout.splitlines()[-1])["status"] == "MALFORMED", p.stdout)
+    verify(rows)
     # which others have taken when its lines come: they fail, and the batch has its result
     for engine in (little, none):
         path, rows = write_list([small], 2)
