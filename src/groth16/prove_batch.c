@@ -291,6 +291,7 @@ static cuzk_status sweep_query(struct batch *b, struct task *t, enum groth16_que
         for (; done * (uint64_t)pieces < (uint64_t)count * (at.index + 1); done++)
             TRY(sum_numbers(b, t, q, first + done));
     }
+    for (; done < count; done++) TRY(sum_numbers(b, t, q, first + done)); /* a query without points of bits */
     return CUZK_OK;
 }
 

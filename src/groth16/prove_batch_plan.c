@@ -498,8 +498,12 @@ static void try_places(struct batch_plan *best, double *least, struct batch_plan
         task_init(&quiet);
         if (plan_cut(p, &quiet, l, s, place_bytes, run) != CUZK_OK) return; /* nor with less */
         const double cost = cost_of(p) + (host_room(p, l, s) ? 0 : NO_ROOM_S);
-        worse = own_least >= 0 && cost >= own_least ? worse + 1 : 0;
-        if (worse == 0) own_least = cost;
+        if (own_least < 0 || cost < own_least) {
+            own_least = cost;
+            worse = 0;
+        } else if (own_least < NO_ROOM_S) { /* else less leaves more points on the device, until the host has room for the rest */
+            worse++;
+        }
         if (*least < 0 || cost < *least) {
             *best = *p;
             *least = cost;
@@ -613,9 +617,11 @@ cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struc
     TRY(h_poly_plan(&out->quotient, t, split->key, split->backend, split->device));
     share_of(&s, split, limits);
     if (own.host_bytes == 0) own.host_bytes = hostmem_limit_bytes();
-    for (unsigned k = limits->partitions; k > 0; k /= 2)
-        if (plan_resident(out, &quiet, &own, &s, k) == CUZK_OK ||
-            (limits->sends && split->resident == NULL && plan_sending(out, &own, &s, k)))
+    for (unsigned k = limits->partitions; k > 0; k /= 2) {
+        if (plan_resident(out, &quiet, &own, &s, k) == CUZK_OK) return check_host(out, t, &own, &s);
+        if (limits->sends && split->resident == NULL && plan_sending(out, &own, &s, k) &&
+            (k == 1 || host_room(out, &own, &s))) /* fewer partitions leave more points on the device */
             return check_host(out, t, &own, &s);
+    }
     return too_large(t, out, &own, &s);
 }

@@ -164,9 +164,11 @@ static void plans(void **state)
         const unsigned count = 1 + (unsigned)prng_below(&rng, BIT_SUM_MAX);
         const uint64_t n = 1 + prng_below(&rng, (uint64_t)1 << (1 + prng_below(&rng, 29)));
         struct bit_sum_plan p;
+        static const size_t shared[4] = { 64 << 10, 99 << 10, 163 << 10, 227 << 10 };
         memset(&d, 0, sizeof d);
         d.sm_count = (unsigned)(1 + prng_below(&rng, 200));
         d.arena_bytes = (uint64_t)1 << (30 + prng_below(&rng, 8));
+        d.shared_bytes = shared[prng_below(&rng, ARRAY_COUNT(shared))];
         OK(cuda_bit_sum_plan(&p, &t, &d, c, id, n, count));
         assert_true(p.workspace_bytes <= d.arena_bytes / 16);
         assert_true(p.chunk_points % 128 == 0 && p.chunk_points > 0);

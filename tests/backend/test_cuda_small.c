@@ -1112,7 +1112,7 @@ static int rest(void)
     } all[] = {
 #include "kernel_list.h"
     };
-    static const size_t shared_kib[] = { 99, 64 };
+    static const size_t shared_kib[] = { 163, 99, 64 };
     const struct CMUnitTest by_memory[] = {
         cmocka_unit_test(sort),
         cmocka_unit_test(window_bls12_381_g1),

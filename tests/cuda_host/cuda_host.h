@@ -34,7 +34,7 @@ struct cuda_host_config {
     int device_count;
     int sm_count;
     int major, minor;       /* architecture; below 7.5 there are no kernels for it */
-    size_t shared_bytes;    /* shared memory that a block may ask for: 227, 99 or 64 KiB on the cards that exist */
+    size_t shared_bytes;    /* shared memory that a block may ask for: 227, 163, 99 or 64 KiB on the cards that exist */
     size_t memory_bytes;
     int driver_version;     /* as CUDART_VERSION; 0: no driver; older than CUDART_VERSION: an old one */
     bool guard_memory;      /* the host's touching device memory is a fault (costs a system call each time queues run) */
