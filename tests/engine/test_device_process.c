@@ -220,6 +220,16 @@ static void faulty(const char *what)
         setenv(FAULTY_CHILD, what, 1);
 }
 
+/* Before each case: one that has failed leaves no fault to those after it. */
+static int as_new(void **state)
+{
+    (void)state;
+    faulty(NULL);
+    faulty_send(0);
+    part_ms = 0;
+    return 0;
+}
+
 /* -- the tests ----------------------------------------------------------------------------------------------------------- */
 
 static void nothing_happens(void **state)
@@ -931,26 +941,26 @@ static bool has_cuda(void)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_happens),
-        cmocka_unit_test(killed_again_and_again),
-        cmocka_unit_test(killed_between),
-        cmocka_unit_test(crashes_inside),
-        cmocka_unit_test(a_job_that_kills_fails_alone),
-        cmocka_unit_test(stopped_or_stuck),
-        cmocka_unit_test(waiting_in_line_is_no_work),
-        cmocka_unit_test(a_line_that_stands_still),
-        cmocka_unit_test(a_part_has_its_own_time),
-        cmocka_unit_test(closed_while_it_does_not_answer),
-        cmocka_unit_test(cannot_start),
-        cmocka_unit_test(cannot_start_again),
-        cmocka_unit_test(a_device_with_memory_of_its_own),
-        cmocka_unit_test(liars),
-        cmocka_unit_test(answers_have_a_limit),
-        cmocka_unit_test(a_turn_is_waited_for),
-        cmocka_unit_test(a_request_cannot_be_sent),
-        cmocka_unit_test(no_core_has_a_witness),
-        cmocka_unit_test(the_engine_is_killed),
-        cmocka_unit_test(nothing_is_left_behind),
+        cmocka_unit_test_setup(nothing_happens, as_new),
+        cmocka_unit_test_setup(killed_again_and_again, as_new),
+        cmocka_unit_test_setup(killed_between, as_new),
+        cmocka_unit_test_setup(crashes_inside, as_new),
+        cmocka_unit_test_setup(a_job_that_kills_fails_alone, as_new),
+        cmocka_unit_test_setup(stopped_or_stuck, as_new),
+        cmocka_unit_test_setup(waiting_in_line_is_no_work, as_new),
+        cmocka_unit_test_setup(a_line_that_stands_still, as_new),
+        cmocka_unit_test_setup(a_part_has_its_own_time, as_new),
+        cmocka_unit_test_setup(closed_while_it_does_not_answer, as_new),
+        cmocka_unit_test_setup(cannot_start, as_new),
+        cmocka_unit_test_setup(cannot_start_again, as_new),
+        cmocka_unit_test_setup(a_device_with_memory_of_its_own, as_new),
+        cmocka_unit_test_setup(liars, as_new),
+        cmocka_unit_test_setup(answers_have_a_limit, as_new),
+        cmocka_unit_test_setup(a_turn_is_waited_for, as_new),
+        cmocka_unit_test_setup(a_request_cannot_be_sent, as_new),
+        cmocka_unit_test_setup(no_core_has_a_witness, as_new),
+        cmocka_unit_test_setup(the_engine_is_killed, as_new),
+        cmocka_unit_test_setup(nothing_is_left_behind, as_new),
     };
     const int of_device = faulty_child_main(argc, argv);
     if (of_device >= 0) return of_device;
