@@ -263,7 +263,9 @@ static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const
              client_call(t, &answer, "SubmitProof", &q->base, &cuzk__v1__submit_proof_response__descriptor));
     const Cuzk__V1__SubmitProofResponse *r = (const void *)answer;
     if (wait) {
-        TRY_GOTO(out, wait_and_report(t, r->job_id, proof_path, public_path));
+        status = wait_and_report(t, r->job_id, proof_path, public_path);
+        if (status == CUZK_IO) cli_warn("the job is %s: cuzk await takes its result up", r->job_id);
+        if (status != CUZK_OK) goto out;
     } else if (cli.json) {
         cli_print_json(json_pack("{s:s, s:s, s:I, s:b}", "status", "OK", "job", r->job_id, "jobs_ahead",
                                  (json_int_t)r->queue_position, "joined", (int)r->joined));
@@ -274,6 +276,17 @@ out:
     if (answer) protobuf_c_message_free_unpacked(answer, NULL);
     if (answer) mapfile_close(&input); /* else the call may hold it still, and the process ends */
     return status;
+}
+
+/* Before anything is sent: what comes back has a place of its own to go to. */
+static cuzk_status check_outputs(struct task *t, const char *proof, const char *public_inputs, const char *input)
+{
+    const char *const outputs[] = { proof, public_inputs }, *const inputs[] = { input };
+
+    TRY(cli_files_apart(t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)));
+    for (size_t i = 0; i < ARRAY_COUNT(outputs); i++)
+        if (outputs[i] != NULL && strcmp(outputs[i], "-") != 0) TRY(mapfile_check_writable(t, outputs[i]));
+    return CUZK_OK;
 }
 
 int cmd_submit(int argc, char **argv)
@@ -322,6 +335,7 @@ int cmd_submit(int argc, char **argv)
     if (status == CUZK_OK && is_porep(circuit) && public_inputs)
         status = FAIL(&t, CUZK_INVALID_ARGUMENT,
                       "a PoRep job gives no PUBLIC: cuzk porep inspect --public writes them");
+    if (status == CUZK_OK) status = check_outputs(&t, proof, public_inputs, by_name ? NULL : input);
     if (status == CUZK_OK)
         status = submit(&t, &q, circuit, input, by_name, &porep, wait || proof, proof, public_inputs);
     return client_end(&t, status);
@@ -342,7 +356,9 @@ int cmd_await(int argc, char **argv)
     if (!client_begin(&t, &exit_code, argc, argv, await_help, options, ARRAY_COUNT(options), operands,
                       ARRAY_COUNT(operands)))
         return exit_code;
-    return client_end(&t, wait_and_report(&t, job, proof, public_inputs));
+    cuzk_status status = check_outputs(&t, proof, public_inputs, NULL);
+    if (status == CUZK_OK) status = wait_and_report(&t, job, proof, public_inputs);
+    return client_end(&t, status);
 }
 
 int cmd_cancel(int argc, char **argv)

@@ -110,7 +110,7 @@ static const char *advice_for(int code)
     case SQLITE_CORRUPT:
         return "the file is damaged, or is not cuzkd's: put a copy of the folder back, or move "
                "journal.sqlite* away and start again "
-               "with a new journal; jobs and results that only the old one has must be sent again";
+               "with a new journal; jobs and results that only the old one has must be sent again, their inputs are kept in payloads.unknown";
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
@@ -209,6 +209,20 @@ static int number_of(struct journal *j, const char *text)
     return number;
 }
 
+/* A new journal beside inputs: they are those of jobs that another one knew. */
+static cuzk_status keep_unknown(const struct journal *j, struct task *t)
+{
+    unsigned moved;
+
+    TRY(payload_file_set_aside(t, j->folder, &moved));
+    if (moved > 0)
+        log_line(t, LOG_WARN,
+                 "the journal in %s is new, and %u inputs of jobs lay there that it does not know: they are in payloads.unknown there now; to have "
+                 "those jobs put their journal back and the inputs into payloads, else delete them",
+                 j->folder, moved);
+    return CUZK_OK;
+}
+
 static cuzk_status check_version(struct journal *j, struct task *t)
 {
     const int version = number_of(j, "PRAGMA user_version"),
@@ -235,6 +249,7 @@ static cuzk_status check_version(struct journal *j, struct task *t)
                     "[jobs] data");
         return CUZK_UNSUPPORTED;
     }
+    if (version == 0) TRY(keep_unknown(j, t));
     snprintf(set, sizeof set, "PRAGMA user_version = %d", JOURNAL_VERSION);
     return run(j, t, set);
 }

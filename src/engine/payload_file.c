@@ -5,6 +5,7 @@
 #include "base/mapfile.h"
 #include "hash/sha256.h"
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,37 @@ void payload_file_remove(const char *folder, const struct job *job)
 
     task_init(&t);
     if (path_of(&t, path, folder, job) == CUZK_OK) unlink(path);
+}
+
+static cuzk_status cannot_move(struct task *t, const char *path, int why)
+{
+    FAIL(t, CUZK_IO, "an input of a job that the journal does not know cannot be set aside: %s", strerror(why));
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, "move it out of the data folder, or name another folder with [jobs] data");
+    task_fail_errno(t, why);
+    return CUZK_IO;
+}
+
+cuzk_status payload_file_set_aside(struct task *t, const char *folder, unsigned *moved)
+{
+    char from[PATH_MAX + 512], to[PATH_MAX + 512], path[PATH_MAX];
+    cuzk_status status = CUZK_OK;
+    struct dirent *entry;
+
+    *moved = 0;
+    snprintf(path, sizeof path, "%s/payloads", folder);
+    DIR *d = opendir(path);
+    if (d == NULL) return CUZK_OK;
+    while (status == CUZK_OK && (entry = readdir(d)) != NULL) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(from, sizeof from, "%s/payloads/%s", folder, entry->d_name);
+        snprintf(to, sizeof to, "%s/payloads.unknown", folder);
+        if (mkdir(to, 0700) != 0 && errno != EEXIST) status = cannot_move(t, to, errno);
+        snprintf(to, sizeof to, "%s/payloads.unknown/%s", folder, entry->d_name);
+        if (status == CUZK_OK && rename(from, to) != 0) status = cannot_move(t, from, errno);
+        *moved += status == CUZK_OK;
+    }
+    closedir(d);
+    return status;
 }
 
 void payload_file_sweep(const char *folder, bool (*keep)(void *context, const char *job_id), void *context)

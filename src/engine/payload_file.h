@@ -14,6 +14,11 @@ cuzk_status payload_file_read(struct task *t, uint8_t **data, const char *folder
                               const struct job *job) MUST_CHECK;
 void payload_file_remove(const char *folder, const struct job *job);
 
+/** Moves all payload files to FOLDER/payloads.unknown, where nobody removes them: those of jobs of a journal that is gone.
+ * Out     *moved files
+ * Errors  CUZK_IO: a file cannot be moved; it and those after it stay where they are */
+cuzk_status payload_file_set_aside(struct task *t, const char *folder, unsigned *moved) MUST_CHECK;
+
 /** Removes every payload file for whose job id keep says false. */
 void payload_file_sweep(const char *folder, bool (*keep)(void *context, const char *job_id), void *context);
 

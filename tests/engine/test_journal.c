@@ -587,6 +587,41 @@ static void circuit_is_gone(void **state)
     job_destroy(a);
 }
 
+/* A new journal beside the inputs of another one's jobs: they are set aside, not removed. */
+static void inputs_of_another_journal(void **state)
+{
+    char path[PATH_MAX], aside[PATH_MAX];
+    struct journal *j = open_journal();
+    struct job *a = new_job("aaaa", 1);
+    uint8_t *data = NULL;
+    struct task t;
+    (void)state;
+
+    task_init(&t);
+    must(journal_begin(j, &t), &t);
+    must(journal_accept(j, &t, a), &t);
+    must(journal_commit(j, &t), &t);
+    journal_close(j);
+    static const char *const files[] = { "journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm" };
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        temp_folder_path(path, &folder, files[i]);
+        unlink(path);
+    }
+    j = open_journal();
+    load(j);
+    assert_int_equal(found_count, 0);
+    assert_int_equal(payload_file_read(&t, &data, folder.path, a), CUZK_NOT_FOUND);
+    journal_close(j);
+    temp_folder_path(path, &folder, "payloads");
+    temp_folder_path(aside, &folder, "payloads.unknown");
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rename(aside, path), 0);
+    must(payload_file_read(&t, &data, folder.path, a), &t);
+    assert_memory_equal(data, a->payload, a->payload_bytes);
+    free(data);
+    job_destroy(a);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -624,6 +659,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(input_is_gone, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(not_our_journal, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(circuit_is_gone, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(inputs_of_another_journal, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

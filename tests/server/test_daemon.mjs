@@ -263,6 +263,10 @@ test('the commands fail with the exit code of the cause', async () => {
     assert.match(p.err, pattern)
   }
   code(2, /ADDRESS is missing/, 'submit')
+  code(2, /would overwrite the input/, 'submit', socket, 'a', at('a.wtns'), at('a.wtns'))
+  code(2, /are one file/, 'submit', socket, 'a', at('a.wtns'), at('z.json'), at('z.json'))
+  code(4, /no-folder/, 'submit', socket, 'a', at('a.wtns'), at('no-folder/z.json'))
+  code(2, /are one file/, 'await', socket, '0', '-', '-')
   code(2, /not an address/, 'status', 'nonsense')
   code(2, /--priority/, 'submit', socket, 'a', at('a.wtns'), '--priority', 'urgent')
   code(4, /NOT_FOUND/, 'submit', socket, 'nothing', at('a.wtns'))
