@@ -95,22 +95,9 @@ time-affine-bn   40 bench_device affinebn
 time-tables      40 bench_device tables
 time-points      40 bench_device points
 time-image       60 bench_image size=32GiB
-memcheck-bn        40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small window_bn254_* operations_bn254_*
-memcheck-381-g1    40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small window_bls12_381_g1 operations_bls12_381_g1
-memcheck-381-g2    40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small window_bls12_381_g2 operations_bls12_381_g2
-memcheck-sort      40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small sort msm_gather classify_values gathered split mix
-memcheck-bits      40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small bits_*
-memcheck-ntt       40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small ntt_* contiguous_passes
-memcheck-quotient  40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small quotient_* group_ntt
-memcheck-circuit   40 compute-sanitizer --error-exitcode 1 --tool memcheck test_cuda_small eval image_*
-racecheck-bn       40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small window_bn254_* operations_bn254_*
-racecheck-381-g1   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small window_bls12_381_g1 operations_bls12_381_g1
-racecheck-381-g2   40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small window_bls12_381_g2 operations_bls12_381_g2
-racecheck-sort     40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small sort msm_gather classify_values gathered split mix
-racecheck-bits     40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small bits_*
-racecheck-ntt      40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small ntt_* contiguous_passes
-racecheck-quotient 40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small quotient_* group_ntt
-racecheck-circuit  40 compute-sanitizer --error-exitcode 1 --tool racecheck test_cuda_small eval image_*
+END
+    sanitizer_steps
+    cat <<'END'
 synccheck          60 compute-sanitizer --error-exitcode 1 --tool synccheck test_cuda_small
 initcheck          60 compute-sanitizer --error-exitcode 1 --tool initcheck test_cuda_small
 kernels-msm      40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu DURATIONS bench_device msm381
@@ -124,6 +111,23 @@ ncu-msm-g2       40 env BENCH_ONLY=1.2 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k re
 ncu-ntt          40 env BENCH_ONLY=2^27 BENCH_RUNS=1 BENCH_ARENA=60 ncu NCU -k regex:k_d.._strided|k_contiguous bench_device quotient
 ncu-bits         40 env BENCH_ONLY=2^24 BENCH_RUNS=1 BENCH_ARENA=20 ncu NCU -k regex:k_accumulate bench_device bits
 END
+}
+# Every kernel once, in parts that end within their limits; memcheck of all parts first.
+sanitizer_steps() {
+    for tool in memcheck racecheck; do
+        while read -r part cases; do
+            printf '%-18s 40 compute-sanitizer --error-exitcode 1 --tool %s test_cuda_small %s\n' "$tool-$part" "$tool" "$cases"
+        done <<'END'
+bn window_bn254_* operations_bn254_*
+381-g1 window_bls12_381_g1 operations_bls12_381_g1
+381-g2 window_bls12_381_g2 operations_bls12_381_g2
+sort sort msm_gather classify_values gathered split mix
+bits bits_*
+ntt ntt_* contiguous_passes
+quotient quotient_* group_ntt
+circuit eval image_*
+END
+    done
 }
 # A 32 GiB PoRep under an insecure key that each step makes on the card: small first, correctness before times.  16 cores and 24 GiB of host memory.
 steps_porep() {
