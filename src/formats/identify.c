@@ -139,8 +139,9 @@ enum file_kind identify(struct span file)
     if (starts_with(file, "ptau", 4)) return FILE_PTAU;
     if (starts_with(file, "\0asm", 4)) return FILE_WASM;
     if (starts_with(file, "cuzk-drv", 8)) return FILE_DERIVED;
-    enum file_kind kind = identify_text(file);
-    if (kind == FILE_UNKNOWN) kind = identify_bellman(file);
+    enum file_kind kind =
+        identify_bellman(file); /* before texts: a coordinate may begin with a blank and a bracket */
+    if (kind == FILE_UNKNOWN) kind = identify_text(file);
     if (kind == FILE_UNKNOWN) kind = identify_compressed(file);
     return kind;
 }

@@ -338,6 +338,12 @@ static void test_identify(void **state)
     expect_kind(sample_filvk(&rng, 3, true), FILE_FIL_VK_COMPRESSED);
     expect_kind(sample_filparams(&rng, 0), FILE_FIL_PARAMS);
     expect_kind(sample_filparams(&rng, 100), FILE_FIL_PARAMS);
+    static const char *const texts[] = { "\n[", "\r{", "\t<a" }; /* as a coordinate may begin */
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+        struct blob b = sample_filparams(&rng, 0);
+        memcpy(b.data, texts[i], strlen(texts[i]));
+        expect_kind(b, FILE_FIL_PARAMS);
+    }
     expect_kind(sample_proof_bytes(&rng, 1), FILE_PROOF_BYTES);
     expect_kind(sample_proof_bytes(&rng, 10), FILE_PROOF_BYTES);
     static const struct {
