@@ -65,7 +65,8 @@ struct batch_limits {
 
 /** The plan of most partitions that fits.  Of a key that is loaded, what was kept then is what can be planned with.  Where all points fit
  * they are there; slots, workspaces, and what is sent where they do not, are those for which transforms, sums and link take least time.
- * Errors  CUZK_TOO_LARGE: not even one partition fits; both numbers are named. */
+ * Errors  CUZK_TOO_LARGE: not even one partition fits; both numbers are named.  CUZK_CANCELLED, CUZK_DEADLINE.
+ * Cost    at once where all points fit; else a search: 0.1 s for 2^27 points */
 cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struct key_split *split,
                              const struct batch_limits *limits) MUST_CHECK;
 

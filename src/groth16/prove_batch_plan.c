@@ -400,6 +400,7 @@ static cuzk_status plan_resident(struct batch_plan *p, struct task *t, const str
 #define PLACES_TRIED    64
 #define SUM_BYTES_LEAST ((uint64_t)64 << 10)
 #define RUNS_WORSE      12
+#define KEPT_ROUNDING   ((uint64_t)QUERY_COUNT * ARENA_ALIGN) /* of the kept points' places on the device */
 #define NO_ROOM_S \
     1e6 /* a plan that wants more locked memory than there is: only where there is no other, for the message */
 
@@ -427,7 +428,7 @@ static uint64_t cut_bytes(struct batch_plan *p, const struct share *s, uint64_t 
     cut_points(p, place_bytes);
     plan_front(p);
     *room = larger(p->front_at + p->front_bytes, before_run(p) + run_bytes);
-    return fixed_bytes(p) + s->lanes * (s->each + *room) + QUERY_COUNT * ARENA_ALIGN;
+    return fixed_bytes(p) + s->lanes * (s->each + *room) + KEPT_ROUNDING;
 }
 
 static void count_link(struct batch_plan *p)
@@ -444,15 +445,24 @@ static uint64_t keep_most(const struct batch_limits *l, uint64_t bytes)
     return l->keep_most != 0 && l->keep_most < bytes ? l->keep_most : bytes;
 }
 
-/* Sums have taken less than there was for them: as many more points as fit beside what they take. */
-static void keep_more(struct batch_plan *p, const struct batch_limits *l, const struct share *s,
-                      uint64_t bytes)
+static uint64_t keep_bytes(const struct batch_plan *p)
 {
+    uint64_t bytes = 0;
+
+    for (enum groth16_query q = 0; q < QUERY_COUNT; q++) bytes += p->keep.count[q] * point_bytes(p, q);
+    return bytes;
+}
+
+/* Sums have taken less than there was for them, or pieces less than there was for points: as many more as fit beside what is taken. */
+static void keep_more(struct batch_plan *p, const struct batch_limits *l, const struct share *s)
+{
+    const uint64_t taken = total_bytes(p, s) + KEPT_ROUNDING;
     struct batch_plan more = *p;
     struct task quiet;
 
+    if (taken >= s->memory) return;
     task_init(&quiet);
-    keep_points(&more, keep_most(l, bytes + s->memory - total_bytes(p, s)));
+    keep_points(&more, keep_most(l, keep_bytes(p) + s->memory - taken));
     if (plan_within(&more, &quiet, room_of(&more, s)) != CUZK_OK) return;
     count_link(&more);
     if (cost_of(&more) < cost_of(p)) *p = more;
@@ -475,14 +485,14 @@ static cuzk_status plan_cut(struct batch_plan *p, struct task *t, const struct b
     }
     if (status != CUZK_OK) return status;
     count_link(p);
-    keep_more(p, l, s, left);
+    keep_more(p, l, s);
     return CUZK_OK;
 }
 
 /* Of places of so many bytes the best cut into *best, if it is better than that: from workspace of all that is left on, less and less,
- * until less has gained nothing RUNS_WORSE times. */
-static void try_places(struct batch_plan *best, double *least, struct batch_plan *p,
-                       const struct batch_limits *l, const struct share *s, uint64_t place_bytes)
+ * until less has gained nothing RUNS_WORSE times.  Errors  t's task was told to stop; that nothing fits is none. */
+static cuzk_status try_places(struct batch_plan *best, double *least, struct task *t, struct batch_plan *p,
+                              const struct batch_limits *l, const struct share *s, uint64_t place_bytes)
 {
     double own_least = -1;
     unsigned worse = 0;
@@ -491,12 +501,12 @@ static void try_places(struct batch_plan *best, double *least, struct batch_plan
     const uint64_t taken = cut_bytes(p, s, place_bytes, 0, &room);
 
     task_init(&quiet);
-    if (taken > s->memory || plan_sweeps(p, &quiet) != CUZK_OK) return;
+    if (taken > s->memory || plan_sweeps(p, &quiet) != CUZK_OK) return CUZK_OK;
     const uint64_t left = room - before_run(p) + (s->memory - taken) / s->lanes;
-    uint64_t run = left;
-    while (worse < RUNS_WORSE) {
+    for (uint64_t run = left; worse < RUNS_WORSE; run -= run / 8) {
+        TRY(task_poll(t));
         task_init(&quiet);
-        if (plan_cut(p, &quiet, l, s, place_bytes, run) != CUZK_OK) return; /* nor with less */
+        if (plan_cut(p, &quiet, l, s, place_bytes, run) != CUZK_OK) break; /* nor with less */
         const double cost = cost_of(p) + (host_room(p, l, s) ? 0 : NO_ROOM_S);
         if (own_least < 0 || cost < own_least) {
             own_least = cost;
@@ -508,9 +518,9 @@ static void try_places(struct batch_plan *best, double *least, struct batch_plan
             *best = *p;
             *least = cost;
         }
-        if (run < SUM_BYTES_LEAST) return;
-        run -= run / 8;
+        if (run < SUM_BYTES_LEAST) break;
     }
+    return CUZK_OK;
 }
 
 /* Half of the largest query: with one that fits in a place nothing would be sent under sums. */
@@ -525,8 +535,9 @@ static uint64_t largest_place(const struct batch_plan *p)
     return place;
 }
 
-static bool plan_sending(struct batch_plan *p, const struct batch_limits *l, const struct share *s,
-                         unsigned partitions)
+/* Out  *found  whether any such plan fits */
+static cuzk_status plan_sending(struct batch_plan *p, bool *found, struct task *t,
+                                const struct batch_limits *l, const struct share *s, unsigned partitions)
 {
     const uint64_t most = l->place_bytes != 0 ? l->place_bytes : largest_place(p),
                    end = l->place_bytes != 0 ? l->place_bytes : PLACE_LEAST;
@@ -536,9 +547,10 @@ static bool plan_sending(struct batch_plan *p, const struct batch_limits *l, con
     for (unsigned slots = partitions > 1 ? 2 : 1; slots > 0; slots--) {
         cut(&tried, l, partitions, slots);
         for (uint64_t place = most; place >= end && (least < 0 || place >= most / PLACES_TRIED); place /= 2)
-            try_places(p, &least, &tried, l, s, place);
+            TRY(try_places(p, &least, t, &tried, l, s, place));
     }
-    return least >= 0;
+    *found = least >= 0;
+    return CUZK_OK;
 }
 
 /* -- the whole --------------------------------------------------------------------------------------------------------- */
@@ -619,8 +631,9 @@ cuzk_status prove_batch_plan(struct batch_plan *out, struct task *t, const struc
     if (own.host_bytes == 0) own.host_bytes = hostmem_limit_bytes();
     for (unsigned k = limits->partitions; k > 0; k /= 2) {
         if (plan_resident(out, &quiet, &own, &s, k) == CUZK_OK) return check_host(out, t, &own, &s);
-        if (limits->sends && split->resident == NULL && plan_sending(out, &own, &s, k) &&
-            (k == 1 || host_room(out, &own, &s))) /* fewer partitions leave more points on the device */
+        bool sends = limits->sends && split->resident == NULL;
+        if (sends) TRY(plan_sending(out, &sends, t, &own, &s, k));
+        if (sends && (k == 1 || host_room(out, &own, &s))) /* fewer partitions leave more points on the device */
             return check_host(out, t, &own, &s);
     }
     return too_large(t, out, &own, &s);

@@ -5,6 +5,7 @@
  * Use: test_prove_batch [SEED [slow | PATTERN]] on the emulated device, with this seed of all orders; test_prove_batch_cpu on a CPU that
  * makes witnesses as a GPU does, where every call of a backend fails in turn; test_prove_batch_cuda on a GPU. */
 #include "support/cm.h"
+#include "base/arena.h"
 #include "groth16/key_derived.h"
 #include "groth16/prove_batch.h"
 #include "groth16/setup.h"
@@ -394,6 +395,22 @@ static void sending_of_the_derived_key(void **state)
     sending_with(1, 1, 2);
 }
 
+/* With H whole on the device there is no room left for another piece of the other queries. */
+static void assert_device_full(const struct batch_plan *plan, uint64_t memory_bytes)
+{
+    const struct key_split *k = plan->split;
+    const uint64_t left = memory_bytes - plan->total_bytes, rounding = 2 * QUERY_COUNT * ARENA_ALIGN;
+
+    if (plan->keep.count[QUERY_H] < k->row[QUERY_H].count) return;
+    for (enum groth16_query q = 0; q < QUERY_H; q++) {
+        const uint64_t sent = k->row[q].count - plan->keep.count[q],
+                       next = sent < plan->piece[q] ? sent : plan->piece[q];
+        if (sent != 0 && left >= next * k->key->curve->group[k->rows[q].group]->aff_bytes + rounding)
+            fail_msg("%llu bytes are free and %llu points of query %s sent", (unsigned long long)left,
+                     (unsigned long long)sent, k->rows[q].name);
+    }
+}
+
 /* Less and less memory: fewer points are kept, then fewer partitions made, then both numbers told; and as little host memory. */
 static void sending_in_less_and_less(void **state)
 {
@@ -417,6 +434,10 @@ static void sending_in_less_and_less(void **state)
     l.memory_bytes = start;
     l.host_bytes = 0;
     proving_task(&p.t, &m.proving);
+    const atomic_bool cancel = true;
+    p.t.cancel = &cancel;
+    assert_int_equal(prove_batch_plan(&plan, &p.t, p.split, &l), CUZK_CANCELLED);
+    proving_task(&p.t, &m.proving);
     proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan");
     /* a host with less room than the best plan locks gets another */
     const uint64_t best = plan.host_bytes;
@@ -424,6 +445,19 @@ static void sending_in_less_and_less(void **state)
     proving_must(&p.t, prove_batch_plan(&plan, &p.t, p.split, &l), "plan with less host memory");
     assert_true(plan.keep.streams && plan.host_bytes < best && plan.total_bytes <= l.memory_bytes);
     l.host_bytes = 0;
+    /* in small pieces, of which many fit in what sums leave */
+    l.place_bytes = (uint64_t)BATCH_PIECE_POINTS * 192;
+    for (unsigned i = 0; i < 40; i++) {
+        l.memory_bytes = start - i * (start / 400);
+        proving_task(&p.t, &m.proving);
+        if (prove_batch_plan(&plan, &p.t, p.split, &l) != CUZK_OK) break;
+        assert_device_full(&plan, l.memory_bytes);
+        streamed++;
+    }
+    assert_true(streamed > 0);
+    streamed = 0;
+    l.memory_bytes = start;
+    l.place_bytes = 0;
     for (uint64_t step = start / 12;; l.memory_bytes -= step) {
         proving_task(&p.t, &m.proving);
         const cuzk_status status = prove_batch_plan(&plan, &p.t, p.split, &l);
@@ -433,6 +467,7 @@ static void sending_in_less_and_less(void **state)
         }
         assert_true(plan.total_bytes <= l.memory_bytes && plan.partitions <= last && plan.keep.streams);
         assert_true(plan.host_bytes >= key_split_host_bytes(p.split, &plan.keep) && plan.link_bytes > 0);
+        assert_device_full(&plan, l.memory_bytes);
         last = plan.partitions;
         streamed++;
     }

@@ -344,20 +344,43 @@ static bool fits(const struct shape *s, const struct device *d, uint64_t limit)
     return s->part_max <= MSM_PARTS_MAX && 4 * s->part_max <= d->shared_bytes && shape_bytes(s) <= limit;
 }
 
+/* What a number of windows takes at least, so that most need no shape. */
+struct least {
+    double ns;            /* sorting and additions at full speed, whatever the groups; a billionth less, since shape_ns adds up in another order */
+    uint64_t bytes;       /* buckets */
+    uint64_t group_bytes; /* for each window of a group: what sorting keeps of its entries */
+};
+
+static struct least least_of(const struct device *d, const struct msm_plan *p, enum msm_accumulation a, uint32_t windows)
+{
+    const struct group_speed *const v = &kernels_of(p->curve, p->group)->speed;
+    const struct msm_sort *const arrays = NULL; /* for its fields' sizes */
+    const uint32_t width = p->scalar_bits / windows;
+    const uint64_t entries = p->count * windows, buckets = (uint64_t)(windows + p->scalar_bits % windows) << (width - 1);
+    const double additions = larger((double)entries - (double)buckets, 0) * (a == MSM_AFFINE ? v->affine_ns : v->mixed_ns);
+    const struct least least = { ((double)entries * SORT_NS + additions) / d->sm_count * (1 - 1e-9), buckets * 2 * p->curve->group[p->group]->aff_bytes,
+                                 p->count * (sizeof *arrays->list + sizeof *arrays->digits + sizeof *arrays->entry_point + sizeof *arrays->entry_low) };
+    return least;
+}
+
 /* The best of these additions without a table in at most `limit` bytes, if it is better than what is there (ns 0: nothing is). */
 static void plan_windows(struct msm_plan *out, const struct device *d, enum msm_accumulation a, uint64_t limit)
 {
     const struct curve *c = out->curve;
-    for (uint32_t windows = (c->fr.bits + WINDOW_MAX - 1) / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++)
+    for (uint32_t windows = (c->fr.bits + WINDOW_MAX - 1) / WINDOW_MAX; c->fr.bits / windows >= WINDOW_MIN; windows++) {
+        const struct least least = least_of(d, out, a, windows);
+        if (out->ns != 0 && least.ns >= out->ns) continue;
         for (uint32_t groups = 1; groups <= windows; groups++) {
             struct shape s;
             if (groups > 1 && ceil_div(windows, groups) == ceil_div(windows, groups - 1)) continue; /* as many windows in each */
+            if (least.bytes + ceil_div(windows, groups) * least.group_bytes > limit) continue;
             shape_of(&s, d, c, out->group, out->count, windows, groups, a, false);
             if (!fits(&s, d, limit)) continue;
             const double ns = shape_ns(&s, d, &kernels_of(c, out->group)->speed, out->count);
             if (out->ns == 0 || ns < out->ns) plan_take(out, &s, groups, ns);
             break; /* more groups cost more */
         }
+    }
 }
 
 cuzk_status cuda_msm_plan_within(struct msm_plan *out, struct task *t, const struct device *d, const struct curve *c, enum group_id g,
