@@ -387,8 +387,7 @@ static void window_sums(const struct curve *c, enum group_id id)
                 *const items = carve(&w, FOLDED * xyzz), *const rows = carve(&w, PARTS * xyzz),
                 *const scratch = carve(&w, (4 * (BUCKETS >> SEG_LOG2) + JOBS * (PARTS + 1)) * xyzz),
                 *const jacobian = carve(&w, JOBS * g->jac_bytes);
-    struct msm_affine a = { .threads = MSM_AFFINE_INVERTERS * (id == GROUP_G2 ? 64 : 128),
-                            .steps = AFFINE_STEPS };
+    struct msm_affine a = { .threads = 8 * (id == GROUP_G2 ? 64 : 128), .inverters = 3, .steps = AFFINE_STEPS };
     a.tiles = carve(&w, (tasks + 31) / 32 * 32 * MSM_AFFINE_TASK_BYTES(g->aff_bytes));
     a.entry = carve(&w, tasks * sizeof *a.entry);
     a.range = carve(&w, tasks * sizeof *a.range);

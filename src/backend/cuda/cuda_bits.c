@@ -29,7 +29,7 @@ static const struct sweep_kernels *kernels_of(const struct curve *c, enum group_
 {
     static const struct sweep_kernels list[2][2] = {
         { KERNELS(bn254_g1, BN254_G1, false, 6800), KERNELS(bn254_g2, BN254_G2, false, 1900) },
-        { KERNELS(bls12_381_g1, BLS12_381_G1, false, 2960), KERNELS(bls12_381_g2, BLS12_381_G2, true, 930) },
+        { KERNELS(bls12_381_g1, BLS12_381_G1, false, 2960), KERNELS(bls12_381_g2, BLS12_381_G2, true, 1000) },
     };
     return &list[c->id == CURVE_BLS12_381][g];
 }
@@ -43,7 +43,8 @@ enum {
     LOW_BITS = 9,              /* buckets of a partition of the sort, where there are enough */
     FOLD_MAX_LOG2 = 6,
     FOLD_THREADS_A_SM = 256,   /* the fold stops where it would leave fewer items than this */
-    PARTS_MAX = 64,            /* blocks that sum a bitmap's items; */
+    PARTS_MAX = 64,            /* blocks that sum a bitmap's items, */
+    PARTS_A_SM = 2,            /* or so many on an SM that all of a sweep have; */
     PART_ROUNDS = 4,           /* a task of theirs adds as many at least */
     RUN_POINTS = 16,           /* of a list's run, where there are not enough to fill the device; */
     RUN_POINTS_MORE = 64,      /* where there are enough to fill it up to */
@@ -205,8 +206,9 @@ void cuda_bit_sum_plan_as(struct bit_sum_plan *out, const struct device *d, cons
         pass_of(&pass, out, d, sizes[k / 2], bitmaps_of(out, k % 2 ? 0 : last), NULL);
         if (pass.bytes > most) most = pass.bytes;
         if (k < 3) continue;
-        const uint32_t wanted = pass.items.count / (BITS_THREADS / lanes_of(out) * PART_ROUNDS);
-        out->part_count = chunks * (wanted < 1 ? 1 : wanted < PARTS_MAX ? wanted : PARTS_MAX);
+        const uint32_t wanted = pass.items.count / (BITS_THREADS / lanes_of(out) * PART_ROUNDS), fill = PARTS_A_SM * d->sm_count / (pass.bitmaps * chunks),
+                       parts_max = fill > PARTS_MAX ? fill : PARTS_MAX;
+        out->part_count = chunks * (wanted < 1 ? 1 : wanted < parts_max ? wanted : parts_max);
     }
     out->workspace_bytes = round_up(result_bytes(out)) + round_up(rows_bytes(out)) + most;
 }

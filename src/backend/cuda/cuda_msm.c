@@ -6,6 +6,7 @@
 #include "backend/cuda/cuda_device.h"
 
 #include "backend/cuda/msm_kernels.h"
+#include "backend/cuda/msm_whole_kernels.h"
 
 #include <string.h>
 
@@ -23,7 +24,8 @@ enum {
  * BN254).  Other cards are taken to have the same proportions.
  * An addition outside accumulation waits for itself: a full SM takes as long for one addition of each of its threads as a single block. */
 struct group_speed {
-    double mixed_ns;        /* a mixed addition of accumulation, of one SM that has enough of them */
+    double mixed_ns;        /* a mixed addition of accumulation, of one SM that has enough of them; */
+    double whole_ns;        /* the same where an SM has the shared memory for a whole point a thread; 0: it is never used */
     double mixed_wait_ns;   /* from one to the next in one bucket */
     double affine_ns;       /* an affine addition of accumulation, likewise */
     double step_ns;         /* what a launch of affine additions takes beside them */
@@ -35,9 +37,8 @@ struct group_speed {
 };
 #define GROUP_NS  1e5 /* the launches of a group */
 #define SORT_NS   2.8 /* of one SM: a digit to its place */
-/* Mixed additions that a bucket costs at least in the reduction.  Rounds alone make 15 windows of 17 bits look better than 16 of 15 at 2^20
- * points of G1 of BLS12-381, which took 9.5 ms instead of 8.7. */
-#define LEAST_A_BUCKET 4.8
+/* Mixed additions that a bucket costs at least in the reduction: rounds alone make sums of few full windows look better than they are. */
+#define LEAST_A_BUCKET 4.2
 #define SUM_WAITS 1.3 /* an addition of k_sum_bits and k_sum_parts, in additions of k_reduce_buckets */
 
 struct group_kernels {
@@ -52,10 +53,10 @@ struct group_kernels {
 };
 
 /* Affine additions are thought of from these counts of points on, by group, the least at which they were measured to win on an H200
- * (bench_device, groups affine381, affine381g2, affinebn): BLS12-381 G1 2^26 253 ms against 313, G2 2^24 225 against 272, BN254 G1 2^26
- * 139 against 146; NEVER where it was not measured.  From there on shape_ns says which additions take less time: the affine ones where
- * the workspace sorts several windows at once, the XYZZ ones where it sorts one after another (BLS12-381 G1 2^27 in 12 groups: 866 ms
- * against 636). */
+ * (bench_device, groups affine381, affine381g2, affinebn, xyzz381g2): BLS12-381 G1 2^22 24.4 ms against 24.6, 2^24 74 against 85, G2 2^24
+ * 192 against 241, BN254 G1 2^26 137 against 146; NEVER where it was not measured.  From there on shape_ns says which additions take less
+ * time: the affine ones where the workspace sorts several windows at once, the XYZZ ones where it sorts one after another (BLS12-381 G1 2^27
+ * in 12 groups: 732 ms against 619). */
 #define NEVER UINT64_MAX
 #define KERNELS(name, upper, from, ...) \
     { msm_##name##_accumulate, msm_##name##_accumulate_affine, msm_##name##_reduce, msm_##name##_fixed_base, msm_##name##_double_row,         \
@@ -63,10 +64,10 @@ struct group_kernels {
 static const struct group_kernels *kernels_of(const struct curve *c, enum group_id g)
 {
     static const struct group_kernels list[2][2] = {
-        { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 7e3, 16.8, 50e3, 177e3, 12e3, 384, 14, 450, 250),
-          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 15e3, 0, 0, 0, 22e3, 192, 6, 1100, 600) },
-        { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 26, 45.1, 15e3, 34.0, 50e3, 171e3, 20e3, 256, 10, 900, 500),
-          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 28e3, 113.5, 50e3, 195e3, 38.3e3, 128, 4, 3300, 1700) },
+        { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 0, 7e3, 16.8, 55e3, 120e3, 12e3, 384, 14, 450, 250),
+          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 0, 15e3, 0, 0, 0, 20e3, 192, 6, 1100, 600) },
+        { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 22, 45.4, 0, 15e3, 31.2, 80e3, 167e3, 17.6e3, 256, 10, 900, 500),
+          KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 134.6, 28e3, 98, 50e3, 250e3, 28.5e3, 128, 4, 3300, 1700) },
     };
     return &list[c->id == CURVE_BLS12_381][g];
 }
@@ -83,7 +84,7 @@ struct shape {
     uint64_t bucket_count;      /* of all windows */
     uint32_t part_max;          /* partitions of a group at most */
     bool affine;                /* accumulation by affine additions */
-    uint32_t affine_threads;
+    uint32_t affine_threads, affine_inverters;
     struct msm_reduction reduction;
     uint32_t item_log2;         /* items of a narrow window after the reduction's levels: 2^item_log2 */
     double reduction_ns;
@@ -185,6 +186,7 @@ static size_t group_carve(struct msm_sort *s, struct msm_affine *a, const struct
 #undef CARVE
 #undef CARVE_BYTES
     a->threads = shape->affine_threads;
+    a->inverters = shape->affine_inverters;
     a->steps = affine_steps(shape, g);
     return at > sort_end ? at : sort_end;
 }
@@ -225,18 +227,23 @@ static double reduction_of(struct shape *s, const struct device *d, const struct
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
+static double mixed_ns_of(const struct group_speed *v, const struct device *d)
+{
+    return v->whole_ns != 0 && msm_whole_blocks(d->shared_bytes) != 0 ? v->whole_ns : v->mixed_ns;
+}
+
 /* One group's additions in XYZZ coordinates: at full speed, or as long as the fullest bucket or piece takes and part of the rest.
- * Between groups its wait shows: 2^27 points of G1 of BLS12-381 in 12 groups took 636 ms, 605 in one. */
+ * Between groups its wait shows: 2^27 points of G1 of BLS12-381 in 12 groups took 619 ms, 597 in two. */
 static double xyzz_ns(const struct shape *s, const struct device *d, const struct group_speed *v, const struct msm_group *g, double additions)
 {
     const double load = s->shared ? (double)g->count * s->windows.count / (double)s->bucket_count : (double)(g->count >> (s->windows.width - 1));
     const double fullest = load + 3 * (double)root((uint64_t)load), waiting = (fullest < g->piece ? fullest : g->piece) * v->mixed_wait_ns;
-    const double mixed = additions * v->mixed_ns / d->sm_count;
+    const double mixed = additions * mixed_ns_of(v, d) / d->sm_count;
     return larger(mixed, waiting + 0.3 * mixed) + (g->first ? waiting : 0);
 }
 
 /* And affine: two launches a step.  What a launch inverts does not shrink with what it adds, so steps through few buckets take as long as
- * their inversions: 12 groups of one window each at 2^27 points of G1 of BLS12-381 took 866 ms, 6 groups 573, one group of all windows 488. */
+ * their inversions: 12 groups of one window each at 2^27 points of G1 of BLS12-381 took 732 ms, 6 groups 552, one group of all windows 458. */
 static double affine_ns(const struct shape *s, const struct device *d, const struct group_speed *v, const struct msm_group *g, double additions)
 {
     const double launches = 2 * affine_steps(s, g), each = additions * v->affine_ns / d->sm_count / launches;
@@ -274,8 +281,9 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     s->xyzz_bytes = 2 * s->aff_bytes;
     if (accumulation == MSM_AFFINE) {
         s->affine = true;
-        const uint32_t blocks = d->sm_count * kernels_of(c, g)->affine_blocks;
-        s->affine_threads = (blocks > 2 * MSM_AFFINE_INVERTERS ? blocks - MSM_AFFINE_INVERTERS : MSM_AFFINE_INVERTERS) * (g == GROUP_G2 ? 64 : 128);
+        const uint32_t blocks = MSM_AFFINE_WAVES * d->sm_count * kernels_of(c, g)->affine_blocks;
+        s->affine_inverters = blocks / MSM_AFFINE_INVERT_SHARE + 1;
+        s->affine_threads = (blocks - s->affine_inverters) * (g == GROUP_G2 ? 64 : 128);
     }
     const struct group_speed *speed = &kernels_of(c, g)->speed;
     uint32_t seg_log2 = 0;
@@ -287,7 +295,7 @@ static void shape_of(struct shape *s, const struct device *d, const struct curve
     }
     const struct msm_reduction *r = &s->reduction;
     (void)reduction_of(s, d, speed, seg_log2);
-    const double least = LEAST_A_BUCKET * (double)s->bucket_count * speed->mixed_ns / d->sm_count;
+    const double least = LEAST_A_BUCKET * (double)s->bucket_count * mixed_ns_of(speed, d) / d->sm_count;
     if (s->reduction_ns < least) s->reduction_ns = least;
     s->bucket_bytes = round_up(s->bucket_count * s->xyzz_bytes);
     s->reduce_bytes = round_up((4 * (s->bucket_count >> r->seg_log2) + (uint64_t)r->jobs * (r->parts + 1)) * s->xyzz_bytes) + round_up(r->jobs * c->group[g]->jac_bytes);
@@ -357,7 +365,7 @@ static struct least least_of(const struct device *d, const struct msm_plan *p, e
     const struct msm_sort *const arrays = NULL; /* for its fields' sizes */
     const uint32_t width = p->scalar_bits / windows;
     const uint64_t entries = p->count * windows, buckets = (uint64_t)(windows + p->scalar_bits % windows) << (width - 1);
-    const double additions = larger((double)entries - (double)buckets, 0) * (a == MSM_AFFINE ? v->affine_ns : v->mixed_ns);
+    const double additions = larger((double)entries - (double)buckets, 0) * (a == MSM_AFFINE ? v->affine_ns : mixed_ns_of(v, d));
     const struct least least = { ((double)entries * SORT_NS + additions) / d->sm_count * (1 - 1e-9), buckets * 2 * p->curve->group[p->group]->aff_bytes,
                                  p->count * (sizeof *arrays->list + sizeof *arrays->digits + sizeof *arrays->entry_point + sizeof *arrays->entry_low) };
     return least;

@@ -237,11 +237,45 @@ DEV_FN void fe_dot4(fe_t *r, const fe_t *a, const fe_t *b, const fe_t *c, const 
     fe_sub(r, r, &p2);
 }
 
-/* r = a^2: products of different words once and doubled, then the squares; the low half is reduced and the high half added. */
-DEV_FN void fe_sqr(fe_t *r, const fe_t *a)
+/* r = t / R, of a square or of sums of products: the low half is reduced, all steps but the last two by folding, and the high half is added. */
+DEV_FN void CAT(FE, _redc_wide)(fe_t *r, const uint32_t *t)
 {
     FE_CONSTANTS;
-    uint32_t w[2 * NL], q[2 * NL], y[NL + 2], low = 0, *e = q, *o = y;
+    uint32_t x[NL + 2], y[NL + 2], low = 0, *e = x, *o = y;
+    UNROLL for (int i = 0; i < NL; i++) e[i] = t[i];
+    UNROLL for (int k = 0; k < NL; k++) {
+        if (k < NL - 2) {
+            uint32_t v = e[0], top = 0;
+            if (k == 0) {
+                CAT(FE, _row_mul)(o, K.fold, v, NL);
+            } else {
+                v = add_cc(v, low);
+                CAT(FE, _row_mad)(o, o + 2, K.fold, v, NL, true, false, 0);
+                top = addc(0, 0);
+            }
+            CAT(FE, _row_mad)(e + 2, e + 2, K.fold + 1, v, NL, false, true, top);
+        } else {
+            e[0] = add_cc(e[0], low);
+            const uint32_t m = e[0] * (uint32_t)CAT(FE_UPPER, _INV);
+            CAT(FE, _row_mad)(o, o + 2, K.p + 1, m, NL, true, k > NL - 2, 0);
+            CAT(FE, _row_mad)(e, e, K.p, m, NL, false, false, 0);
+            o[NL - 1] = addc(o[NL - 1], 0);
+        }
+        low = e[1];
+        uint32_t *swap = e;
+        e = o;
+        o = swap;
+    }
+    CAT(FE, _acc_end)(r, e, o, low);
+    r->v[0] = add_cc(r->v[0], t[NL]);
+    UNROLL for (int i = 1; i < NL - 1; i++) r->v[i] = addc_cc(r->v[i], t[NL + i]);
+    r->v[NL - 1] = addc(r->v[NL - 1], t[2 * NL - 1]);
+}
+
+/* r = a^2: products of different words once and doubled, then the squares. */
+DEV_FN void fe_sqr(fe_t *r, const fe_t *a)
+{
+    uint32_t w[2 * NL], q[2 * NL];
     UNROLL for (int i = 0; i < NL - 1; i++) {
         /* two chains of products a[i] a[j], j > i: one ends at j = NL - 1, one at NL - 2; even sums i + j go to w, odd to q */
         const int jt = NL - 1 - ((NL - 2 - i) & ~1), js = NL - 2 - ((NL - 3 - i) & ~1), nt = NL - jt, ns = NL - 1 - js;
@@ -270,34 +304,7 @@ DEV_FN void fe_sqr(fe_t *r, const fe_t *a)
         w[2 * i] = madc_lo_cc(a->v[i], a->v[i], w[2 * i]);
         w[2 * i + 1] = madc_hi_cc(a->v[i], a->v[i], w[2 * i + 1]);
     }
-    UNROLL for (int i = 0; i < NL; i++) q[i] = w[i];
-    UNROLL for (int k = 0; k < NL; k++) {
-        if (k < NL - 2) {
-            uint32_t v = e[0], top = 0;
-            if (k == 0) {
-                CAT(FE, _row_mul)(o, K.fold, v, NL);
-            } else {
-                v = add_cc(v, low);
-                CAT(FE, _row_mad)(o, o + 2, K.fold, v, NL, true, false, 0);
-                top = addc(0, 0);
-            }
-            CAT(FE, _row_mad)(e + 2, e + 2, K.fold + 1, v, NL, false, true, top);
-        } else {
-            e[0] = add_cc(e[0], low);
-            const uint32_t m = e[0] * (uint32_t)CAT(FE_UPPER, _INV);
-            CAT(FE, _row_mad)(o, o + 2, K.p + 1, m, NL, true, k > NL - 2, 0);
-            CAT(FE, _row_mad)(e, e, K.p, m, NL, false, false, 0);
-            o[NL - 1] = addc(o[NL - 1], 0);
-        }
-        low = e[1];
-        uint32_t *t = e;
-        e = o;
-        o = t;
-    }
-    CAT(FE, _acc_end)(r, e, o, low);
-    r->v[0] = add_cc(r->v[0], w[NL]);
-    UNROLL for (int i = 1; i < NL - 1; i++) r->v[i] = addc_cc(r->v[i], w[NL + i]);
-    r->v[NL - 1] = addc(r->v[NL - 1], w[2 * NL - 1]);
+    CAT(FE, _redc_wide)(r, w);
 }
 
 /* a = 0 mod p, for a in [0, 2p]; the low word decides almost always */

@@ -4,6 +4,7 @@
  * blocks of 128 threads that the kernels' registers are fitted to (the first two measured) */
 #include "backend/cuda/msm_kernels.h"
 #include "backend/cuda/launch.h"
+#include "backend/cuda/msm_task.h"
 #include "backend/cuda/fe_device_names.h"
 #include "backend/cuda/xyzz.inc.cuh"
 #if LANES == 2
@@ -137,22 +138,10 @@ static __global__ void __launch_bounds__(THREADS, MSM_ACC_BLOCKS) k_accumulate(u
 {
     const uint32_t t = blockIdx.x * TASKS + TASK, tasks = s.counters[COUNTER_TASKS];
     if (blockIdx.x * TASKS >= tasks) return;
-    uint32_t start = 0, end = 0;
+    struct msm_pair range = { 0, 0 };
     uint8_t *to = NULL;
-    if (t < tasks) {
-        const uint32_t id = s.order[t];
-        if (id >> 31) {
-            const struct msm_pair piece = s.pieces[id & 0x7fffffffu];
-            start = piece.a;
-            end = start + piece.b;
-            to = piece_sums + (size_t)(id & 0x7fffffffu) * XYZZ_BYTES;
-        } else {
-            start = s.bucket_start[id];
-            end = s.bucket_start[id + 1];
-            to = buckets + (size_t)id * XYZZ_BYTES;
-        }
-    }
-    list_sum(to, points, s.list, start, end, false);
+    if (t < tasks) to = msm_task(&range, buckets, piece_sums, &s, t, XYZZ_BYTES);
+    list_sum(to, points, s.list, range.a, range.b, false);
 }
 
 #include "backend/cuda/msm_affine.inc.cuh"
@@ -356,13 +345,7 @@ static __global__ void __launch_bounds__(THREADS) k_to_jacobian(uint8_t *out, co
     if (!there) g = count - 1;
     struct xyzz p;
     xyzz_read(&p, in + (size_t)g * XYZZ_BYTES);
-    fe_sqr(&p.zz, &p.zz);
-    fe_mul(&p.x, &p.x, &p.zz);
-    fe_sqr(&p.zz, &p.zzz);
-    fe_mul(&p.y, &p.y, &p.zz);
-    fe_canon(&p.x);
-    fe_canon(&p.y);
-    fe_canon(&p.zzz);
+    xyzz_to_jacobian(&p);
     if (!there) return;
     uint8_t *o = out + (size_t)g * 3 * COORD_BYTES;
     fe_write(o, &p.x, 1);
@@ -482,7 +465,7 @@ extern "C" int MSM(accumulate_affine)(void *buckets, void *piece_sums, const voi
 {
     uint8_t *const b = (uint8_t *)buckets, *const pieces = (uint8_t *)piece_sums;
     const uint8_t *const pts = (const uint8_t *)points;
-    const unsigned grid = MSM_AFFINE_INVERTERS + blocks_for(a->threads);
+    const unsigned grid = a->inverters + blocks_for(a->threads);
     int e;
     if ((e = cudaFuncSetAttribute(k_affine<false>, cudaFuncAttributeMaxDynamicSharedMemorySize, AFFINE_SHARED_BYTES)) != 0) return e;
     if ((e = cudaFuncSetAttribute(k_affine<false>, cudaFuncAttributePreferredSharedMemoryCarveout, AFFINE_CARVEOUT)) != 0) return e;

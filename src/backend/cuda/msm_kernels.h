@@ -82,7 +82,8 @@ struct msm_affine {
     struct msm_pair *range;         /* a task each: first entry, end */
     struct msm_pair *late;          /* a task each: {task, first entry left} of those that XYZZ additions finish */
     void *runs[2], *before[2];      /* of a set: a coordinate for each thread */
-    uint32_t threads;               /* that add at once (pairs of lanes in G2): a multiple of a block's */
+    uint32_t threads;               /* that add (pairs of lanes in G2): a multiple of a block's */
+    uint32_t inverters;             /* blocks that invert, beside those that add */
     uint32_t steps;                 /* entries of a task that affine additions take, but for the first: 1 to MSM_LOADS - 3 */
 };
 enum {
@@ -90,11 +91,16 @@ enum {
     MSM_BLS12_381_G2_ACC_BLOCKS = 2,
     MSM_BN254_G1_ACC_BLOCKS = 4,
     MSM_BN254_G2_ACC_BLOCKS = 3,
-    MSM_AFFINE_INVERTERS = 8,       /* blocks of a launch that invert */
-    MSM_BLS12_381_G1_AFFINE_BLOCKS = 3, /* resident blocks of 128 threads on an SM: all that a launch has; 487 ms at 2^27, 4 take 491 */
+    /* Resident blocks of 128 threads on an SM that affine additions are fitted to.  With products by one copy of their code 4 fit G1 of
+     * BLS12-381 without spills, where 3 of inlined ones did: 2^27 points 486 -> 472 ms; in G2 4 spill and lose, and in BN254 inlined is faster. */
+    MSM_BLS12_381_G1_AFFINE_BLOCKS = 4,
     MSM_BLS12_381_G2_AFFINE_BLOCKS = 3,
     MSM_BN254_G1_AFFINE_BLOCKS = 4,
     MSM_BN254_G2_AFFINE_BLOCKS = 4,
+    /* Blocks of a launch of affine additions, in those that are resident: warps of an SM end one after another, so that others must come (2^27
+     * points of G1 473 -> 458 ms, 2^24 of G2 202 -> 192, BN254 G1 2^26 138 -> 137; 4 are no better). */
+    MSM_AFFINE_WAVES = 3,
+    MSM_AFFINE_INVERT_SHARE = 32, /* of its blocks one in so many inverts: with 48 launches of few additions wait, with 16 the additions have less room */
 };
 #define MSM_AFFINE_TASK_BYTES(aff_bytes) (3 * ((aff_bytes) / 2))
 

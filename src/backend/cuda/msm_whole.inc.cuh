@@ -14,6 +14,7 @@
  *   product  a1 b0 + a0 b1 <= 8 p^2 < 0.82 p R;  a0 b0 - a1 b1 + p R / 2 > 0 and < 0.91 p R.  Both reduce to less than 2p.
  *   sum of two products  < 1.63 p R, and with p R added to the difference < 1.82 p R: both reduce to less than 4p. */
 #include "backend/cuda/launch.h"
+#include "backend/cuda/msm_task.h"
 #include "backend/cuda/msm_whole_kernels.h"
 #include "backend/cuda/warp_max.h"
 #include "field/be_names.h"
@@ -50,6 +51,19 @@ static __device__ __forceinline__ void ext_set_one(struct ext *r)
 {
     be_set_one(&r->c[0]);
     be_set_zero(&r->c[1]);
+}
+
+/* a b + c d.  One copy of its code for the three that y_finish has: with all inlined the kernel was 9,400 instructions, 150 KB, of which an SM's
+ * instruction cache holds 128, and a sixth of the waiting was for instructions (ncu).  Operands and result go by value, in registers; reductions
+ * and single products so too cost more moves than they save. */
+struct wide {
+    uint32_t w[24];
+};
+static __device__ __noinline__ struct wide two_products(be_t a, be_t b, be_t c, be_t d)
+{
+    struct wide r;
+    CAT(BE, _dot_wide)(r.w, &a, &b, &c, &d);
+    return r;
 }
 
 static __device__ __forceinline__ void ext_mul(struct ext *r, const struct ext *a, const struct ext *b)
@@ -196,24 +210,24 @@ static __device__ __noinline__ void rare_mend(uint4 *own, const uint4 *before, c
 /* Y = R D - Y PPP with one reduction a coordinate.  Halves are read anew for each product: all of them are more than the registers hold. */
 static __device__ __forceinline__ void y_finish(uint4 *own, struct ext *d)
 {
-    uint32_t w0[24], w1[24], sum[24];
+    struct wide w0, w1, sum;
     be_t r, y, ppp, other, p2;
     half_read(&r, own, SLOT_R, 0);
     half_read(&ppp, own, SLOT_P, 0);
     half_read(&y, own, SLOT_Y, 0);
     be_neg(&y, &y);
-    CAT(BE, _dot_wide)(w0, &r, &d->c[0], &y, &ppp);
+    w0 = two_products(r, d->c[0], y, ppp);
     __syncwarp(); /* the compiler keeps no numbers of before */
     half_read(&r, own, SLOT_R, 1);
     half_read(&ppp, own, SLOT_P, 1);
     half_read(&y, own, SLOT_Y, 1);
     be_neg(&y, &y);
-    CAT(BE, _dot_wide)(w1, &r, &d->c[1], &y, &ppp);
+    w1 = two_products(r, d->c[1], y, ppp);
     CAT(BE, _add_plain)(&d->c[1], &d->c[0], &d->c[1]);
-    be_add_wide(sum, w0, w1);
-    be_sub_wide(w0, w0, w1);
-    CAT(BE, _lift)(w0);
-    CAT(BE, _redc_wide)(&d->c[0], w0);
+    be_add_wide(sum.w, w0.w, w1.w);
+    be_sub_wide(w0.w, w0.w, w1.w);
+    CAT(BE, _lift)(w0.w);
+    CAT(BE, _redc_wide)(&d->c[0], w0.w);
     __syncwarp();
     half_read(&r, own, SLOT_R, 0);
     half_read(&other, own, SLOT_R, 1);
@@ -226,9 +240,9 @@ static __device__ __forceinline__ void y_finish(uint4 *own, struct ext *d)
     half_read(&other, own, SLOT_Y, 1);
     be_neg(&other, &other);
     CAT(BE, _add_plain)(&y, &y, &other);
-    CAT(BE, _dot_wide)(w1, &r, &d->c[1], &y, &ppp);
-    be_sub_wide(w1, w1, sum);
-    CAT(BE, _redc_wide)(&d->c[1], w1);
+    w1 = two_products(r, d->c[1], y, ppp);
+    be_sub_wide(w1.w, w1.w, sum.w);
+    CAT(BE, _redc_wide)(&d->c[1], w1.w);
     CAT(BE, _twice_p)(&p2);
     be_sub(&d->c[0], &d->c[0], &p2);
     be_sub(&d->c[1], &d->c[1], &p2);
@@ -299,21 +313,12 @@ static __global__ void __launch_bounds__(THREADS, MSM_WHOLE_BLOCKS) k_accumulate
     const uint32_t t = blockIdx.x * THREADS + threadIdx.x, tasks = s.counters[COUNTER_TASKS];
     if (blockIdx.x * THREADS >= tasks) return;
     uint4 *const own = memory + threadIdx.x;
-    uint32_t i = 0, end = 0, entry = 0;
+    struct msm_pair range = { 0, 0 };
+    uint32_t entry = 0;
     uint8_t *to = NULL;
-    if (t < tasks) {
-        const uint32_t id = s.order[t];
-        if (id >> 31) {
-            const struct msm_pair piece = s.pieces[id & 0x7fffffffu];
-            i = piece.a;
-            end = i + piece.b;
-            to = piece_sums + (size_t)(id & 0x7fffffffu) * WHOLE_XYZZ;
-        } else {
-            i = s.bucket_start[id];
-            end = s.bucket_start[id + 1];
-            to = buckets + (size_t)id * WHOLE_XYZZ;
-        }
-    }
+    if (t < tasks) to = msm_task(&range, buckets, piece_sums, &s, t, WHOLE_XYZZ);
+    uint32_t i = range.a;
+    const uint32_t end = range.b;
     const uint32_t rounds = warp_max(end - i);
     if (i < end) entry = s.list[i];
     sum_begin(own, points + (size_t)(entry & 0x7fffffffu) * WHOLE_AFF, entry >> 31);
