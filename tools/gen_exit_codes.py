@@ -22,12 +22,20 @@ What the command line returns, and what every function of the library returns as
 """
 
 
+NOTES = """
+As the command line means them: 2, something about the words of the command, so that nothing was begun; 3, an input that cannot be used, or a kind of input that
+is not supported; 4, a file, folder or job that is not there, or could not be read or written; 6, a device that this machine or this build has not, or that
+was lost, and a `cuzkd` that does not answer under its address. Ctrl-C, SIGTERM and SIGHUP end work with 8; a second one ends the process by the signal, as the first
+does for commands that are done in a moment. No half-written file stays in either case.
+"""
+
+
 def page(table):
     rows = [(name, int(value), retry, int(code), int(grpc), text) for name, value, retry, code, grpc, text in ROW.findall(table)]
     out = HEAD + "| exit code | meanings |\n|---|---|\n"
     for code in sorted({row[3] for row in rows}):
         out += "| %d | %s |\n" % (code, "; ".join(row[5] for row in rows if row[3] == code))
-    out += "\n| status | value | text | exit code | gRPC code | does trying again help? |\n|---|---|---|---|---|---|\n"
+    out += NOTES + "\n| status | value | text | exit code | gRPC code | does trying again help? |\n|---|---|---|---|---|---|\n"
     for name, value, retry, code, grpc, text in rows:
         again = "-" if name == "OK" else RETRY[retry]
         out += "| `CUZK_%s` | %d | %s | %d | %d | %s |\n" % (name, value, text, code, grpc, again)

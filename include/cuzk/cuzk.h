@@ -4,8 +4,7 @@
  *     cuzk_key_open(&key, ctx, "circuit.zkey", NULL, &err);           once; proofs on it may run from many threads
  *     cuzk_witness_open(&witness, "witness.wtns", &err);
  *     cuzk_prove(&proof, &publics, ctx, key, witness, NULL, &err);    proved and verified, or an error that says why
- *     cuzk_proof_save(proof, "proof.json", CUZK_JSON, &err);
- *     cuzk_publics_save(publics, "public.json", &err);
+ *     cuzk_proof_save_both(proof, "proof.json", CUZK_JSON, publics, "public.json", &err);
  *
  * Conventions.  A function that can fail returns a cuzk_status; CUZK_OK is 0.  Results go through the first argument and are
  * untouched on failure.  The last argument takes the detail of a failure and may be NULL.  Every _close and _destroy accepts
@@ -343,6 +342,10 @@ CUZK_API const unsigned char *cuzk_publics_value(const cuzk_publics *publics, ui
 /** JSON, as cuzk_proof_encode. */
 CUZK_API size_t cuzk_publics_encode(const cuzk_publics *publics, void *buffer, size_t capacity);
 CUZK_CHECKED cuzk_status cuzk_publics_save(const cuzk_publics *publics, const char *path, cuzk_error *error);
+/** Both, or neither: where one cannot be written, what stood under the other name stays. */
+CUZK_CHECKED cuzk_status cuzk_proof_save_both(const cuzk_proof *proof, const char *path, cuzk_encoding encoding,
+                                              const cuzk_publics *publics, const char *publics_path,
+                                              cuzk_error *error);
 CUZK_API void cuzk_publics_close(cuzk_publics *publics);
 
 /** A verifying key from verification_key.json or a bellman .vk file; every point is checked. */

@@ -103,27 +103,38 @@ size_t api_put(void *buffer, size_t capacity, const void *data, size_t bytes, bo
     return bytes;
 }
 
-cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding encoding, const char *path,
-                     cuzk_error *error)
+static cuzk_status encode_one(struct api_call *call, struct mapfile_output *out, const struct api_output *from)
 {
+    if (from->handle == NULL) return api_refuse(call, "handle");
+    if (from->path == NULL) return api_refuse(call, "path");
+    const size_t bytes = from->encode(from->handle, from->encoding, NULL, 0);
+    if (bytes == 0) {
+        const cuzk_status status =
+            FAIL(&call->task, CUZK_UNSUPPORTED, "there is no such encoding for this curve or object");
+        task_fail_place(&call->task, from->path, ERROR_NO_OFFSET, NULL, "JSON suits every curve");
+        return status;
+    }
+    char *const data = malloc(bytes + 1);
+    if (data == NULL) return FAIL(&call->task, CUZK_NO_MEMORY, "no memory for %zu bytes", bytes);
+    from->encode(from->handle, from->encoding, data, bytes + 1);
+    *out = (struct mapfile_output){ from->path, data, bytes, 0644 };
+    return CUZK_OK;
+}
+
+cuzk_status api_save(const struct api_output *outputs, size_t count, cuzk_error *error)
+{
+    struct mapfile_output files[MAPFILE_OUTPUTS_MOST];
+    cuzk_status status = CUZK_OK;
     struct api_call call;
-    cuzk_status status;
+    size_t n = 0;
 
     api_begin(&call, NULL, NULL);
-    if (handle == NULL) return api_end(&call, api_refuse(&call, "handle"), error);
-    if (path == NULL) return api_end(&call, api_refuse(&call, "path"), error);
-    const size_t bytes = encode(handle, encoding, NULL, 0);
-    if (bytes == 0) {
-        status = FAIL(&call.task, CUZK_UNSUPPORTED, "there is no such encoding for this curve or object");
-        task_fail_place(&call.task, path, ERROR_NO_OFFSET, NULL, "JSON suits every curve");
-        return api_end(&call, status, error);
+    while (n < count && status == CUZK_OK) {
+        status = encode_one(&call, &files[n], &outputs[n]);
+        n += status == CUZK_OK;
     }
-    char *data = malloc(bytes + 1);
-    if (data == NULL)
-        return api_end(&call, FAIL(&call.task, CUZK_NO_MEMORY, "no memory for %zu bytes", bytes), error);
-    encode(handle, encoding, data, bytes + 1);
-    status = mapfile_write(&call.task, path, data, bytes, 0644);
-    free(data);
+    if (status == CUZK_OK) status = mapfile_write_together(&call.task, files, n);
+    while (n-- > 0) free((void *)(uintptr_t)files[n].data);
     return api_end(&call, status, error);
 }
 

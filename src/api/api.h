@@ -89,9 +89,14 @@ void api_text(char *out, size_t capacity, const char *text);
 /** snprintf's convention for encoders. */
 size_t api_put(void *buffer, size_t capacity, const void *data, size_t bytes, bool text);
 
-/** Saves what an encoder gives. */
+/** Saves what encoders give: all or nothing (mapfile_write_together). */
 typedef size_t api_encoder(const void *handle, cuzk_encoding encoding, void *buffer, size_t capacity);
-cuzk_status api_save(api_encoder *encode, const void *handle, cuzk_encoding encoding, const char *path,
-                     cuzk_error *error);
+struct api_output {
+    api_encoder *encode;
+    const void *handle;
+    cuzk_encoding encoding;
+    const char *path;
+};
+cuzk_status api_save(const struct api_output *outputs, size_t count, cuzk_error *error);
 
 #endif

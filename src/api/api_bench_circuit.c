@@ -1,6 +1,7 @@
 /* A circuit of a wanted size and its witness, for benches of whole proofs. */
 #include "api/api.h"
 #include "base/bytes.h"
+#include "base/mapfile.h"
 #include "base/rng.h"
 #include "cuzk/cuzk_bench.h"
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static uint8_t *put_side(uint8_t *at, uint32_t wire)
     return at + 32;
 }
 
-static cuzk_status write_circuit(struct task *t, const char *path, const struct curve *c, uint32_t rows)
+static cuzk_status make_circuit(struct mapfile_output *out, struct task *t, const struct curve *c, uint32_t rows)
 {
     const size_t rows_bytes = (size_t)rows * ROW_BYTES,
                  bytes = MAGIC_BYTES + 2 * SECTION_BYTES + HEADER_BYTES + rows_bytes;
@@ -63,22 +64,23 @@ static cuzk_status write_circuit(struct task *t, const char *path, const struct 
     at = put_u32(put_u64(at, rows + 2), rows); /* labels; rows */
     at = put_u64(put_u32(at, 2), rows_bytes);
     for (uint32_t i = 0; i < rows; i++) at = put_side(put_side(put_side(at, i + 1), i + 1), i + 2);
-    const cuzk_status status = mapfile_write(t, path, file, bytes, 0600);
-    free(file);
-    return status;
+    out->data = file;
+    out->bytes = bytes;
+    return CUZK_OK;
 }
 
-static cuzk_status write_witness(struct task *t, const char *path, const struct curve *c, uint32_t rows)
+static cuzk_status make_witness(struct mapfile_output *out, struct task *t, const struct curve *c, uint32_t rows)
 {
     const size_t values_bytes = 32 * ((size_t)rows + 2), head_bytes = 4 + 32 + 4,
                  bytes = MAGIC_BYTES + 2 * SECTION_BYTES + head_bytes + values_bytes;
     uint8_t *const file = malloc(bytes), wide[64];
     struct fr_int integer;
     struct fr x;
-    cuzk_status status;
 
     if (file == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a witness of %u values", rows + 2);
-    TRY_GOTO(out, rng_bytes(t, wide, sizeof wide));
+    out->data = file;
+    out->bytes = bytes;
+    TRY(rng_bytes(t, wide, sizeof wide));
     uint8_t *at = put_magic(file, "wtns", 2, 2);
     at = put_u64(put_u32(at, 1), head_bytes);
     at = put_modulus(put_u32(at, 32), c);
@@ -93,10 +95,7 @@ static cuzk_status write_witness(struct task *t, const char *path, const struct 
         words_to_le(at, integer.w, 4);
         c->fr.mul(&x, &x, &x);
     }
-    status = mapfile_write(t, path, file, bytes, 0600);
-out:
-    free(file);
-    return status;
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_bench_circuit(const char *curve, unsigned log2, const char *r1cs_path, const char *wtns_path,
@@ -112,7 +111,10 @@ cuzk_status cuzk_bench_circuit(const char *curve, unsigned log2, const char *r1c
     if (r1cs_path == NULL) return api_end(&call, api_refuse(&call, "r1cs_path"), error);
     if (wtns_path == NULL) return api_end(&call, api_refuse(&call, "wtns_path"), error);
     const uint32_t rows = ((uint32_t)1 << log2) - UNUSED_ROWS;
-    cuzk_status status = write_circuit(&call.task, r1cs_path, c, rows);
-    if (status == CUZK_OK) status = write_witness(&call.task, wtns_path, c, rows);
+    struct mapfile_output outputs[] = { { r1cs_path, NULL, 0, 0600 }, { wtns_path, NULL, 0, 0600 } };
+    cuzk_status status = make_circuit(&outputs[0], &call.task, c, rows);
+    if (status == CUZK_OK) status = make_witness(&outputs[1], &call.task, c, rows);
+    if (status == CUZK_OK) status = mapfile_write_together(&call.task, outputs, ARRAY_COUNT(outputs));
+    for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) free((void *)(uintptr_t)outputs[i].data);
     return api_end(&call, status, error);
 }

@@ -54,8 +54,8 @@ static cuzk_status check_backend(struct task *t, const cuzk_context *context)
 {
     if (porep_prover_possible(context->backend)) return CUZK_OK;
     const cuzk_status status =
-        FAIL(t, CUZK_UNSUPPORTED, "the %s backend makes no witnesses; cuda does", context->backend->name);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", NULL);
+        FAIL(t, CUZK_DEVICE_UNAVAILABLE, "the %s backend makes no witnesses; cuda does", context->backend->name);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", "name a card: --device 0");
     return status;
 }
 

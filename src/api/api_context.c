@@ -7,11 +7,14 @@ static cuzk_status find_backend(const struct backend **out, struct task *t, cons
 {
     *out = backend_by_name(name);
     if (*out != NULL) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_UNSUPPORTED, "this build has no backend '%s'", name);
-    task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend",
-                    strcmp(name, "cuda") == 0 ? "build with -DCUZK_CUDA=ON, or use 'cpu'"
-                                              : "'cpu' is always there");
-    return status;
+    if (strcmp(name, "cuda") != 0) {
+        FAIL(t, CUZK_INVALID_ARGUMENT, "there is no backend '%s'", name);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", "there are 'cpu' and 'cuda'");
+        return CUZK_INVALID_ARGUMENT;
+    }
+    FAIL(t, CUZK_DEVICE_UNAVAILABLE, "this build has no backend 'cuda'");
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "backend", "build with -DCUZK_CUDA=ON, or use 'cpu'");
+    return CUZK_DEVICE_UNAVAILABLE;
 }
 
 static cuzk_status create(struct api_call *call, cuzk_context *context, const cuzk_context_options *o)

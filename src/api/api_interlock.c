@@ -7,7 +7,7 @@ static cuzk_status find(const struct backend **out, struct task *t)
     *out = backend_by_name("cuda");
     if (*out != NULL && (*out)->interlock != NULL) return CUZK_OK;
     const cuzk_status status =
-        FAIL(t, CUZK_UNSUPPORTED, "the interlock bench is of GPUs, and this build has no CUDA");
+        FAIL(t, CUZK_DEVICE_UNAVAILABLE, "the interlock bench is of GPUs, and this build has no CUDA");
     task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "build with -DCUZK_CUDA=ON");
     return status;
 }

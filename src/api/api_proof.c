@@ -184,7 +184,7 @@ static size_t proof_encoder(const void *handle, cuzk_encoding encoding, void *bu
 cuzk_status cuzk_proof_save(const cuzk_proof *proof, const char *path, cuzk_encoding encoding,
                             cuzk_error *error)
 {
-    return api_save(proof_encoder, proof, encoding, path, error);
+    return api_save(&(struct api_output){ proof_encoder, proof, encoding, path }, 1, error);
 }
 
 const char *cuzk_proof_curve(const cuzk_proof *proof)
@@ -304,7 +304,16 @@ static size_t publics_encoder(const void *handle, cuzk_encoding encoding, void *
 
 cuzk_status cuzk_publics_save(const cuzk_publics *publics, const char *path, cuzk_error *error)
 {
-    return api_save(publics_encoder, publics, CUZK_JSON, path, error);
+    return api_save(&(struct api_output){ publics_encoder, publics, CUZK_JSON, path }, 1, error);
+}
+
+cuzk_status cuzk_proof_save_both(const cuzk_proof *proof, const char *path, cuzk_encoding encoding,
+                                 const cuzk_publics *publics, const char *publics_path, cuzk_error *error)
+{
+    const struct api_output outputs[] = { { publics_encoder, publics, CUZK_JSON, publics_path },
+                                          { proof_encoder, proof, encoding, path } };
+
+    return api_save(outputs, ARRAY_COUNT(outputs), error);
 }
 
 void cuzk_publics_close(cuzk_publics *publics)

@@ -167,7 +167,7 @@ static size_t vk_encoder(const void *handle, cuzk_encoding encoding, void *buffe
 
 cuzk_status cuzk_vk_save(const cuzk_vk *vk, const char *path, cuzk_encoding encoding, cuzk_error *error)
 {
-    return api_save(vk_encoder, vk, encoding, path, error);
+    return api_save(&(struct api_output){ vk_encoder, vk, encoding, path }, 1, error);
 }
 
 const char *cuzk_vk_curve(const cuzk_vk *vk) { return vk != NULL ? vk->vk.curve->name : NULL; }

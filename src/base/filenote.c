@@ -72,3 +72,10 @@ bool filenote_holds(const struct mapfile *f, const char *kind, const char *text)
     fclose(note);
     return holds;
 }
+
+void filenote_forget(const struct mapfile *f, const char *kind)
+{
+    char path[4096];
+
+    if (note_path(path, sizeof path, f, kind, false)) (void)unlink(path); /* none is as good */
+}

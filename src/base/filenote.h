@@ -12,5 +12,7 @@
 void filenote_write(const struct mapfile *f, const char *kind, const char *text);
 /** Whether there is a note; with text (not NULL), whether it is that very text.  Cost  constant. */
 bool filenote_holds(const struct mapfile *f, const char *kind, const char *text);
+/** The file is not what was noted after all. */
+void filenote_forget(const struct mapfile *f, const char *kind);
 
 #endif

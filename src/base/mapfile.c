@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "base/hostmem.h"
 #include "base/mapguard.h"
-#include "base/rng.h"
+#include "base/tempfile.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -206,64 +206,80 @@ static int named_descriptor(const char *path)
     return -1;
 }
 
-/* Makes a new file beside target and writes it.  Returns 0 or an errno; temporary is then removed. */
-static int write_temporary(char *temporary, size_t temporary_bytes, struct task *t, const char *target,
-                           const void *data, size_t bytes, unsigned mode)
+/* An output that is renamed into its place, or else is written directly. */
+struct writing {
+    const struct mapfile_output *output;
+    bool direct;
+    struct tempfile file;
+};
+
+static cuzk_status prepare(struct writing *w, struct task *t)
 {
-    uint8_t random[8];
-    if (rng_bytes(t, random, sizeof random) != CUZK_OK) return EIO;
-    int length = snprintf(temporary, temporary_bytes, "%s.%016llx.part", target,
-                          (unsigned long long)load_le64(random));
-    if (length < 0 || (size_t)length >= temporary_bytes) return ENAMETOOLONG;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
-    if (fd < 0) return errno;
-    int why = write_all(fd, data, bytes);
-    if (why == 0 && fsync(fd) != 0) why = errno;
-    if (close(fd) != 0 && why == 0) why = errno;
-    if (why == 0 && rename(temporary, target) != 0) why = errno;
-    if (why != 0) unlink(temporary);
-    return why;
+    const struct mapfile_output *const o = w->output;
+    struct stat st;
+
+    w->direct = named_descriptor(o->path) >= 0 || (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode));
+    if (w->direct) return CUZK_OK;
+    int why = tempfile_open(&w->file, t, o->path, o->mode);
+    if (why == 0) why = write_all(w->file.fd, o->data, o->bytes);
+    return why == 0 ? CUZK_OK : fail_file(t, "written", o->path, why);
 }
 
-/* Makes the rename durable.  Some file systems cannot sync a folder: then it is as durable as they make it. */
-static void sync_folder_of(char *path)
+static cuzk_status write_directly(struct task *t, const struct mapfile_output *o)
 {
-    char *slash = strrchr(path, '/');
-    const char *folder = slash == NULL ? "." : slash == path ? "/" : path;
-    if (slash != NULL && slash != path) *slash = '\0';
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return;
-    fsync(fd);
-    close(fd);
+    const int named = named_descriptor(o->path);
+    int why;
+
+    if (named >= 0) {
+        why = write_all(named, o->data, o->bytes);
+        return why == 0 ? CUZK_OK
+                        : fail_file(t, "written", named == STDOUT_FILENO ? "standard output" : o->path, why);
+    }
+    const int fd = open(o->path, O_WRONLY | O_CLOEXEC); /* a pipe, a device; a folder is refused here */
+    if (fd < 0) return fail_file(t, "opened for writing", o->path, errno);
+    why = write_all(fd, o->data, o->bytes);
+    if (close(fd) != 0 && why == 0) why = errno;
+    return why == 0 ? CUZK_OK : fail_file(t, "written", o->path, why);
+}
+
+static cuzk_status commit(struct task *t, struct writing *w, size_t count)
+{
+    struct tempfile *files[MAPFILE_OUTPUTS_MOST];
+    const char *paths[MAPFILE_OUTPUTS_MOST];
+    size_t n = 0, at;
+
+    for (size_t i = 0; i < count; i++) {
+        if (w[i].direct) continue;
+        paths[n] = w[i].output->path;
+        files[n++] = &w[i].file;
+    }
+    const int why = tempfile_commit(files, n, &at);
+    return why == 0 ? CUZK_OK : fail_file(t, "written", paths[at], why);
+}
+
+cuzk_status mapfile_write_together(struct task *t, const struct mapfile_output *outputs, size_t count)
+{
+    struct writing w[MAPFILE_OUTPUTS_MOST];
+    cuzk_status status = CUZK_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        w[i].output = &outputs[i];
+        w[i].file.open = false;
+    }
+    for (size_t i = 0; i < count; i++) TRY_GOTO(out, prepare(&w[i], t));
+    for (size_t i = 0; i < count; i++)
+        if (w[i].direct) TRY_GOTO(out, write_directly(t, &outputs[i]));
+    status = commit(t, w, count);
+out:
+    for (size_t i = 0; i < count; i++) tempfile_discard(&w[i].file);
+    return status;
 }
 
 cuzk_status mapfile_write(struct task *t, const char *path, const void *data, size_t bytes, unsigned mode)
 {
-    int named = named_descriptor(path);
-    if (named >= 0) {
-        int why = write_all(named, data, bytes);
-        return why == 0 ? CUZK_OK
-                        : fail_file(t, "written", named == STDOUT_FILENO ? "standard output" : path, why);
-    }
-    struct stat st;
-    bool exists = stat(path, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode)) {
-        int fd = open(path, O_WRONLY | O_CLOEXEC); /* a pipe, a device; a folder is refused here */
-        if (fd < 0) return fail_file(t, "opened for writing", path, errno);
-        int why = write_all(fd, data, bytes);
-        if (close(fd) != 0 && why == 0) why = errno;
-        return why == 0 ? CUZK_OK : fail_file(t, "written", path, why);
-    }
-    char target[PATH_MAX], temporary[PATH_MAX];
-    /* Through a symbolic link the file behind it is replaced. */
-    if (!exists || realpath(path, target) == NULL) {
-        if ((size_t)snprintf(target, sizeof target, "%s", path) >= sizeof target)
-            return fail_file(t, "written", path, ENAMETOOLONG);
-    }
-    int why = write_temporary(temporary, sizeof temporary, t, target, data, bytes, mode);
-    if (why != 0) return fail_file(t, "written", path, why);
-    sync_folder_of(temporary);
-    return CUZK_OK;
+    const struct mapfile_output o = { path, data, bytes, mode };
+
+    return mapfile_write_together(t, &o, 1);
 }
 
 cuzk_status mapfile_check_writable(struct task *t, const char *path)

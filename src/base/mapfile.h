@@ -34,6 +34,18 @@ cuzk_status mapfile_check(struct task *t, const struct mapfile *f) MUST_CHECK;
 cuzk_status mapfile_write(struct task *t, const char *path, const void *data, size_t bytes,
                           unsigned mode) MUST_CHECK;
 
+struct mapfile_output {
+    const char *path;
+    const void *data;
+    size_t bytes;
+    unsigned mode;
+};
+#define MAPFILE_OUTPUTS_MOST 4
+
+/** The same for up to MAPFILE_OUTPUTS_MOST outputs: all of them or none.  Files get their names when everything is on the disk and what goes to
+ * descriptors, pipes and devices has been written. */
+cuzk_status mapfile_write_together(struct task *t, const struct mapfile_output *outputs, size_t count) MUST_CHECK;
+
 /** Whether mapfile_write could begin now: said before long work, not after it.  Writes nothing.
  * Errors  as mapfile_write's, of a folder that is missing, not a folder, or not writable, and of a path that is a folder. */
 cuzk_status mapfile_check_writable(struct task *t, const char *path) MUST_CHECK;

@@ -57,11 +57,36 @@ static cuzk_status parse_count(struct task *t, const struct option_row *o, const
     return CUZK_OK;
 }
 
+enum { GIVEN_MOST = 64 };
+static const char *given[GIVEN_MOST]; /* of the last args_parse: one a process */
+static size_t given_count;
+
+bool args_given(const char *option)
+{
+    for (size_t i = 0; i < given_count; i++)
+        if (strcmp(given[i], option) == 0) return true;
+    return false;
+}
+
+cuzk_status args_refuse(struct task *t, const char *const *options, const char *when, const char *advice)
+{
+    for (; *options != NULL; options++) {
+        if (!args_given(*options)) continue;
+        char text[160];
+        FAIL(t, CUZK_INVALID_ARGUMENT, "%s has no effect %s", *options, when);
+        snprintf(text, sizeof text, "%s, or leave %s out", advice, *options);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, *options, text);
+        return CUZK_INVALID_ARGUMENT;
+    }
+    return CUZK_OK;
+}
+
 cuzk_status args_parse(struct task *t, int argc, char **argv, const struct option_row *options,
                        size_t option_count, const struct operand_row *operands, size_t operand_count)
 {
     size_t operands_seen = 0;
     bool options_over = false;
+    given_count = 0;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (!options_over && !strcmp(word, "--")) {
@@ -79,6 +104,7 @@ cuzk_status args_parse(struct task *t, int argc, char **argv, const struct optio
         const size_t bytes = equals ? (size_t)(equals - word) : strlen(word);
         const struct option_row *o = find_option(options, option_count, word, bytes);
         if (!o) return unknown_option(t, word, options, option_count);
+        if (given_count < GIVEN_MOST && !args_given(o->name)) given[given_count++] = o->name;
         if (o->kind == OPTION_FLAG) {
             if (equals) return FAIL(t, CUZK_INVALID_ARGUMENT, "%s takes no value", o->name);
             *(bool *)o->value = true;

@@ -33,6 +33,13 @@ struct command {
 cuzk_status args_parse(struct task *t, int argc, char **argv, const struct option_row *options, size_t option_count,
                        const struct operand_row *operands, size_t operand_count) MUST_CHECK;
 
+/** Whether the last args_parse met the option, by its whole name. */
+bool args_given(const char *option);
+/** Refuses the first of some options that was given although it has no effect.
+ * In      options  up to a NULL;  when  "without --batch";  advice  "add --batch LIST": to leave the option out is added
+ * Errors  CUZK_INVALID_ARGUMENT */
+cuzk_status args_refuse(struct task *t, const char *const *options, const char *when, const char *advice) MUST_CHECK;
+
 /** Whether --help or -h is among the arguments. */
 bool args_want_help(int argc, char **argv);
 

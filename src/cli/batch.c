@@ -29,8 +29,9 @@ struct batch {
     const struct batch_engine_key *key_apart;
     size_t *index; /* of these lines, */
     size_t index_count, index_next;
-    bool *begun;          /* of each line of the list */
+    bool *begun, *again;  /* of each line of the list; again: it was put back once */
     pthread_mutex_t lock; /* of index_next, and of all below and what is printed */
+    size_t put_back; /* lines of this key that wait for it to be opened anew */
     size_t proved, failed;
     double *took_ms;     /* of the proved ones */
     size_t first_failed; /* line index */
@@ -153,6 +154,36 @@ static cuzk_status prove(struct batch *b, struct batch_made *made, const char *w
                : batch_engine_prove(b->engine, made, b->key_apart, witness_path, &b->watch, error);
 }
 
+static void key_options(cuzk_key_options *out, const struct batch *b)
+{
+    out->r1cs_path = b->options->r1cs_path;
+    out->mode = b->options->key_mode;
+}
+
+/* A line whose key's derived form has turned out to be damaged waits for the key itself, once. */
+static bool put_back(struct batch *b, size_t i, const cuzk_error *error)
+{
+    cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
+
+    key_options(&options, b);
+    if (b->again[i] || !cli_derived_is_lost(b->context, b->list.line[i].key, &options, error)) return false;
+    pthread_mutex_lock(&b->lock);
+    b->again[i] = true;
+    b->begun[i] = false;
+    b->put_back++;
+    pthread_mutex_unlock(&b->lock);
+    return true;
+}
+
+static cuzk_status save(const struct batch *b, const struct batch_made *made, const struct batch_line *l,
+                        cuzk_error *error)
+{
+    const cuzk_encoding encoding = b->options->encoding;
+
+    return l->publics == NULL ? cuzk_proof_save(made->proof, l->proof, encoding, error)
+                              : cuzk_proof_save_both(made->proof, l->proof, encoding, made->publics, l->publics, error);
+}
+
 static void prove_line(struct batch *b, size_t i)
 {
     const struct batch_line *const l = &b->list.line[i];
@@ -162,12 +193,10 @@ static void prove_line(struct batch *b, size_t i)
 
     cuzk_status status = check_outputs(l, &error);
     if (status == CUZK_OK) status = prove(b, &made, l->witness, &error);
-    /* The proof goes last: where it stands, its public inputs stand too. */
-    if (status == CUZK_OK && l->publics != NULL) status = cuzk_publics_save(made.publics, l->publics, &error);
-    if (status == CUZK_OK) status = cuzk_proof_save(made.proof, l->proof, b->options->encoding, &error);
+    if (status == CUZK_OK) status = save(b, &made, l, &error);
     if (status == CUZK_OK)
         line_proved(b, i, made.prove_ms, clock_ms_since(start));
-    else
+    else if (!put_back(b, i, &error))
         line_failed(b, i, &error);
     cuzk_publics_close(made.publics);
     cuzk_proof_close(made.proof);
@@ -202,18 +231,6 @@ static void run_lanes(struct batch *b)
     for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
 }
 
-static void warn_of_key(const cuzk_key *key, const char *path)
-{
-    cuzk_key_info info = CUZK_KEY_INFO_INIT;
-
-    cuzk_key_describe(key, &info);
-    if (!info.checked)
-        cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)", path,
-                 path);
-    if (info.derived_refused != NULL)
-        cli_warn("the derived key beside %s is not used: %s", path, info.derived_refused);
-}
-
 /* The lines of the key of line `first` that nobody has begun. */
 static void gather(struct batch *b, size_t first)
 {
@@ -229,10 +246,9 @@ static cuzk_status open_key(struct batch *b, cuzk_key **out, const char *path, c
 {
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
 
-    options.r1cs_path = b->options->r1cs_path;
-    options.mode = b->options->key_mode;
+    key_options(&options, b);
     if (cuzk_key_open(out, b->context, path, &options, error) != CUZK_OK) return error->status;
-    warn_of_key(*out, path);
+    cli_warn_of_key(*out, path);
     return CUZK_OK;
 }
 
@@ -247,14 +263,17 @@ static void prove_key(struct batch *b, size_t first)
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_key *key = NULL;
 
-    gather(b, first);
-    if (open_key(b, &key, b->list.line[first].key, &error) != CUZK_OK) {
-        all_failed(b, &error);
-        return;
-    }
-    b->key = key;
-    run_lanes(b);
-    cuzk_key_close(key);
+    do {
+        gather(b, first);
+        b->put_back = 0;
+        if (open_key(b, &key, b->list.line[first].key, &error) != CUZK_OK) {
+            all_failed(b, &error);
+            return;
+        }
+        b->key = key;
+        run_lanes(b);
+        cuzk_key_close(key);
+    } while (b->put_back > 0 && !is_cancelled(b));
 }
 
 static void prove_here_all(struct batch *b)
@@ -379,7 +398,9 @@ static cuzk_status prove_apart_all(struct batch *b, struct task *t)
             some_left = true;
             continue;
         }
+        b->put_back = 0;
         run_lanes(b);
+        some_left |= b->put_back > 0; /* the engine keeps to the form that it has measured */
         batch_engine_drop(b->engine, b->key_apart);
     }
     batch_engine_close(b->engine, &b->counts);
@@ -397,8 +418,7 @@ static void choose_device(struct batch *b)
     cuzk_key *key = NULL;
     int exit_code;
 
-    options.r1cs_path = b->options->r1cs_path;
-    options.mode = b->options->key_mode;
+    key_options(&options, b);
     if (b->list.count == 0 || !cli_context_on_cpu(&context, &exit_code)) return;
     if (cuzk_key_open(&key, context, b->list.line[0].key, &options, &error) == CUZK_OK) {
         cli_choose_device(key, b->list.count, b->options->lanes);
@@ -417,11 +437,12 @@ static bool is_apart(const struct batch_options *o)
 
 static cuzk_status read_list(struct batch *b, struct task *t)
 {
-    TRY(batch_list_read(&b->list, t, b->options->list_path));
+    TRY(batch_list_read(&b->list, t, b->options->list_path, b->options->r1cs_path));
     b->index = calloc(b->list.count, sizeof *b->index);
     b->begun = calloc(b->list.count, sizeof *b->begun);
+    b->again = calloc(b->list.count, sizeof *b->again);
     b->took_ms = calloc(b->list.count, sizeof *b->took_ms);
-    if (b->index != NULL && b->begun != NULL && b->took_ms != NULL) return CUZK_OK;
+    if (b->index != NULL && b->begun != NULL && b->again != NULL && b->took_ms != NULL) return CUZK_OK;
     return FAIL(t, CUZK_NO_MEMORY, "no memory for a list of %zu lines", b->list.count);
 }
 
@@ -466,6 +487,7 @@ out:
     batch_list_free(&b.list);
     free(b.index);
     free(b.begun);
+    free(b.again);
     free(b.took_ms);
     pthread_mutex_destroy(&b.lock);
     return exit_code;

@@ -76,63 +76,50 @@ static cuzk_status read_lines(struct batch_list *l, struct task *t, const char *
 
 /* -- files that are apart ---------------------------------------------------------------------------------------------- */
 
-struct name {
-    char *real;
-    unsigned line;
-    bool output;
-};
-
-static int by_name(const void *a, const void *b)
+/* The name of a key's derived form, once where lines of one key follow each other; *out NULL: the line before has it.  false: no memory. */
+static bool name_beside(char **out, const struct batch_list *l, size_t i)
 {
-    const struct name *const x = a, *const y = b;
-    const int order = strcmp(x->real, y->real);
+    char beside[PATH_MAX];
 
-    return order != 0 ? order : (x->line > y->line) - (x->line < y->line);
+    *out = NULL;
+    if (i > 0 && strcmp(l->line[i].key, l->line[i - 1].key) == 0) return true;
+    if (cli_derived_beside(beside, l->line[i].key) == NULL) return true;
+    *out = strdup(beside);
+    return *out != NULL;
 }
 
-static cuzk_status add_name(struct name *names, size_t *count, struct task *t, const char *path,
-                            unsigned line, bool output)
+/* Each output is replaced whole: a slip in a list would cost a key, the list, or a proof that another line has made. */
+static cuzk_status check_apart(const struct batch_list *l, struct task *t, const char *path, const char *r1cs)
 {
-    char real[PATH_MAX];
+    struct apart_name *const names = calloc(l->count + 1, (FIELDS_MOST + 1) * sizeof *names);
+    char **const beside = calloc(l->count, sizeof *beside);
+    bool room = names != NULL && beside != NULL;
+    cuzk_status status;
+    size_t n = 0;
 
-    if (path == NULL || !cli_real_name(real, path)) return CUZK_OK; /* opening it will say why */
-    names[*count] = (struct name){ strdup(real), line, output };
-    if (names[*count].real == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for the names of a list");
-    ++*count;
-    return CUZK_OK;
-}
-
-/* Each output is replaced whole: a slip in a list would cost a key, or a proof that another line has made. */
-static cuzk_status check_apart(const struct batch_list *l, struct task *t, const char *path)
-{
-    struct name *const names = calloc(l->count, FIELDS_MOST * sizeof *names);
-    cuzk_status status = CUZK_OK;
-    size_t count = 0;
-
-    if (names == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a list of %zu lines", l->count);
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = 0; room && i < l->count; i++) {
         const struct batch_line *b = &l->line[i];
-        TRY_GOTO(out, add_name(names, &count, t, b->key, b->number, false));
-        TRY_GOTO(out, add_name(names, &count, t, b->witness, b->number, false));
-        TRY_GOTO(out, add_name(names, &count, t, b->proof, b->number, true));
-        TRY_GOTO(out, add_name(names, &count, t, b->publics, b->number, true));
+        room = name_beside(&beside[i], l, i);
+        names[n++] = (struct apart_name){ b->key, false, b->number, NULL };
+        names[n++] = (struct apart_name){ beside[i], false, b->number, NULL };
+        names[n++] = (struct apart_name){ b->witness, false, b->number, NULL };
+        names[n++] = (struct apart_name){ b->proof, true, b->number, NULL };
+        names[n++] = (struct apart_name){ b->publics, true, b->number, NULL };
     }
-    qsort(names, count, sizeof *names, by_name);
-    for (size_t i = 1; i < count; i++) {
-        const struct name *const a = &names[i - 1], *const b = &names[i];
-        if (strcmp(a->real, b->real) != 0 || !(a->output || b->output)) continue;
-        status = FAIL(t, CUZK_INVALID_ARGUMENT, "lines %u and %u of the list both name '%s', where %s writes",
-                      a->line, b->line, b->real, a->output && b->output ? "each" : "one of them");
-        task_fail_place(t, path, ERROR_NO_OFFSET, NULL, "give every output a name of its own");
-        break;
+    if (room) {
+        names[n++] = (struct apart_name){ strcmp(path, "-") == 0 ? NULL : path, false, 0, NULL };
+        names[n++] = (struct apart_name){ r1cs, false, 0, NULL };
+        status = apart_check(t, path, names, n);
+    } else {
+        status = FAIL(t, CUZK_NO_MEMORY, "no memory for a list of %zu lines", l->count);
     }
-out:
-    for (size_t i = 0; i < count; i++) free(names[i].real);
+    for (size_t i = 0; beside != NULL && i < l->count; i++) free(beside[i]);
+    free(beside);
     free(names);
     return status;
 }
 
-cuzk_status batch_list_read(struct batch_list *out, struct task *t, const char *path)
+cuzk_status batch_list_read(struct batch_list *out, struct task *t, const char *path, const char *r1cs)
 {
     struct mapfile file = { 0 };
     cuzk_status status;
@@ -152,7 +139,7 @@ cuzk_status batch_list_read(struct batch_list *out, struct task *t, const char *
         goto out;
     }
     TRY_GOTO(out, read_lines(out, t, path));
-    TRY_GOTO(out, check_apart(out, t, path));
+    TRY_GOTO(out, check_apart(out, t, path, r1cs));
 out:
     mapfile_close(&file);
     if (status != CUZK_OK) batch_list_free(out);

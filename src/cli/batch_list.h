@@ -22,7 +22,8 @@ struct batch_list {
 /** Reads a list ("-": standard input) whole, before anything is proved.
  * Errors  CUZK_MALFORMED: a line that is none, with its number; CUZK_INVALID_ARGUMENT: an output that is another line's, or an input
  *         of any; those of mapfile_open. */
-cuzk_status batch_list_read(struct batch_list *out, struct task *t, const char *path) MUST_CHECK;
+cuzk_status batch_list_read(struct batch_list *out, struct task *t, const char *path,
+                            const char *r1cs) MUST_CHECK;
 void batch_list_free(struct batch_list *l); /* legal on a zeroed one */
 
 #endif

@@ -1,18 +1,18 @@
 /* What all commands share. */
 #include "cli/cli.h"
+#include "base/tempfile.h"
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct cli cli = { .device = CLI_NO_DEVICE };
 
-static unsigned char cancelled; /* written by the signal handler */
+static atomic_bool cancelled; /* written by the signal handler */
+static atomic_bool watched;   /* there is somebody who looks at it */
 
 /* line 0: of no list. */
 static void print_error(cuzk_status status, const char *text, const char *advice, const char *path,
@@ -95,59 +95,6 @@ json_t *cli_json_text(const char *text)
 
 bool cli_is_stdout(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0; }
 
-/* A name as it would be after its folder's links were followed, for a file that is not there yet. */
-static bool future_name(char out[PATH_MAX], const char *path)
-{
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    const size_t n = slash == NULL ? 0 : (size_t)(slash - path);
-
-    if (n >= sizeof folder) return false;
-    memcpy(folder, path, n);
-    folder[n] = '\0';
-    if (realpath(slash == NULL ? "." : n == 0 ? "/" : folder, out) == NULL) return false;
-    const size_t used = strlen(out);
-    return (size_t)snprintf(out + used, PATH_MAX - used, "/%s", slash == NULL ? path : slash + 1) <
-           PATH_MAX - used;
-}
-
-bool cli_real_name(char *out, const char *path)
-{
-    struct stat s;
-
-    if (stat(path, &s) != 0) return future_name(out, path);
-    return S_ISREG(s.st_mode) && realpath(path, out) != NULL;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    char name_a[PATH_MAX], name_b[PATH_MAX];
-
-    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0) return strcmp(a, b) == 0;
-    const bool a_exists = stat(a, &of_a) == 0, b_exists = stat(b, &of_b) == 0;
-    if (a_exists != b_exists) return false;
-    if (a_exists) return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-    return future_name(name_a, a) && future_name(name_b, b) && strcmp(name_a, name_b) == 0;
-}
-
-cuzk_status cli_files_apart(struct task *t, const char *const *outputs, size_t output_count,
-                            const char *const *inputs, size_t input_count)
-{
-    for (size_t i = 0; i < output_count; i++) {
-        for (size_t k = i + 1; outputs[i] != NULL && k < output_count; k++)
-            if (outputs[k] != NULL && same_file(outputs[i], outputs[k]))
-                return FAIL(t, CUZK_INVALID_ARGUMENT,
-                            "the outputs '%s' and '%s' are one file: one would overwrite the other",
-                            outputs[i], outputs[k]);
-        for (size_t k = 0; outputs[i] != NULL && k < input_count; k++)
-            if (inputs[k] != NULL && strcmp(inputs[k], "-") != 0 && same_file(outputs[i], inputs[k]))
-                return FAIL(t, CUZK_INVALID_ARGUMENT, "the output '%s' would overwrite the input '%s'",
-                            outputs[i], inputs[k]);
-    }
-    return CUZK_OK;
-}
-
 int cli_finish(int exit_code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
@@ -181,10 +128,34 @@ void cli_warn(const char *format, ...)
     va_end(args);
 }
 
+/* A command that watches cancels its work and says so; the second signal, and the first where nobody watches, ends the process at once.  No
+ * half-written file stays either way. */
 static void on_signal(int number)
 {
-    (void)number;
-    __atomic_store_n(&cancelled, 1, __ATOMIC_RELAXED);
+    if (atomic_load(&watched) && !atomic_exchange(&cancelled, true)) return;
+    tempfile_remove_all();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void handle(int number)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigaction(number, &action, NULL);
+}
+
+void cli_handle_signals(void)
+{
+    static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+        struct sigaction before;
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN) continue; /* nohup's wish */
+        handle(numbers[i]);
+    }
 }
 
 static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
@@ -199,16 +170,19 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
     fflush(stderr);
 }
 
+const atomic_bool *cli_cancelled(void)
+{
+    atomic_store(&watched, true);
+    handle(SIGINT);
+    handle(SIGTERM);
+    return &cancelled;
+}
+
 cuzk_watch cli_watch(void)
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C ends the process at once */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     cuzk_watch watch = CUZK_WATCH_INIT;
-    watch.cancel = &cancelled;
+
+    watch.cancel = (const unsigned char *)(const void *)cli_cancelled();
     if (!cli.quiet && isatty(STDERR_FILENO)) watch.progress = show_progress;
     return watch;
 }

@@ -2,6 +2,7 @@
 #ifndef CUZK_CLI_CLI_H
 #define CUZK_CLI_CLI_H
 
+#include "cli/apart.h"
 #include "cli/args.h"
 #include "cuzk/cuzk.h"
 #include <jansson.h>
@@ -80,21 +81,16 @@ json_t *cli_json_text(
 /** Whether it goes to standard output, where nothing else may then go. */
 bool cli_is_stdout(const char *path);
 
-/** The name of a file with all links followed, whether it is there yet or not; false: it has none that lasts (a pipe, a device, no such
- * folder).  out  PATH_MAX bytes */
-bool cli_real_name(char *out, const char *path);
-
-/** Refuses outputs that are one file, under whatever names, or are one of the inputs: each is replaced whole, so that a slip of the
- * hand would cost a key.  NULL entries are skipped. */
-cuzk_status cli_files_apart(struct task *t, const char *const *outputs, size_t output_count,
-                            const char *const *inputs, size_t input_count) MUST_CHECK;
-
 /** The last thing: code, or that of an input or output error if what was printed did not arrive. */
 int cli_finish(int exit_code);
 
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2); /* standard error, unless --quiet */
 
-/** A watch that Ctrl-C and SIGTERM cancel and that shows progress on a terminal. */
+/** Ctrl-C, SIGTERM and SIGHUP end the process, and files in the making go with it.  Once, at the start. */
+void cli_handle_signals(void);
+/** A flag that the first of these signals sets instead, from now on. */
+const atomic_bool *cli_cancelled(void);
+/** A watch that Ctrl-C, SIGTERM and SIGHUP cancel and that shows progress on a terminal. */
 cuzk_watch cli_watch(void);
 
 /** The context with --threads, --backend and --device; cli_fail has been called if it returns false. */
@@ -124,6 +120,12 @@ struct cli_key {
 /** Opens both; chooses the device for so many proofs if that may be.  cli_fail has been called if it returns false. */
 bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options *options, size_t proofs,
                   unsigned lanes, int *exit_code);
+/** What there is to say of a key before proofs on it: that its points were not checked, that its derived form is not used. */
+void cli_warn_of_key(const cuzk_key *key, const char *path);
+/** After a proof on a key failed for the reason why: whether its derived form, which had been found sound before and was taken for that, is
+ * damaged, so that the key opened anew will do without it.  It is said then. */
+bool cli_derived_is_lost(cuzk_context *context, const char *path, const cuzk_key_options *options,
+                         const cuzk_error *why);
 void cli_key_close(struct cli_key *k); /* legal on a zeroed one */
 
 const char *cli_backend(void); /* "cpu", "cuda" */

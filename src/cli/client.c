@@ -3,21 +3,11 @@
  * usage: cuzk-client COMMAND arguments, as cuzk COMMAND arguments. */
 #include "cli/client.h"
 #include <inttypes.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct client client;
-
-static atomic_bool interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    atomic_store(&interrupted, true);
-}
 
 bool client_begin(struct task *t, int *exit_code, int argc, char **argv, const char *help,
                   const struct option_row *options, size_t option_count, const struct operand_row *operands,
@@ -30,13 +20,7 @@ bool client_begin(struct task *t, int *exit_code, int argc, char **argv, const c
         *exit_code = cli_fail_task(t);
         return false;
     }
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = (int)SA_RESETHAND; /* a second one ends the process at once */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    t->cancel = &interrupted;
+    t->cancel = cli_cancelled();
     return true;
 }
 
@@ -127,7 +111,11 @@ static cuzk_status show_metrics(struct task *t)
     Cuzk__V1__GetMetricsRequest q = CUZK__V1__GET_METRICS_REQUEST__INIT;
     ProtobufCMessage *answer;
     TRY(client_call(t, &answer, "GetMetrics", &q.base, &cuzk__v1__get_metrics_response__descriptor));
-    fputs(((const Cuzk__V1__GetMetricsResponse *)(const void *)answer)->prometheus_text, stdout);
+    const char *const text = ((const Cuzk__V1__GetMetricsResponse *)(const void *)answer)->prometheus_text;
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:s}", "status", "OK", "metrics", text));
+    else
+        fputs(text, stdout);
     protobuf_c_message_free_unpacked(answer, NULL);
     return CUZK_OK;
 }
@@ -232,6 +220,7 @@ int main(int argc, char **argv)
         { "submit", "", cmd_submit }, { "await", "", cmd_await },     { "cancel", "", cmd_cancel },
         { "status", "", cmd_status }, { "preload", "", cmd_preload }, { "evict", "", cmd_evict },
     };
+    cli_handle_signals();
     for (size_t i = 0; argc > 1 && i < ARRAY_COUNT(commands); i++)
         if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 1, argv + 1);
     fputs("cuzk-client is started by cuzk: cuzk submit | await | cancel | status | preload | evict\n",

@@ -218,6 +218,10 @@ int cmd_bench(int argc, char **argv)
         FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", key_path);
         return cli_fail_task(&t);
     }
+    static const char *const of_operations[] = { "--curve", "--log2", NULL }, *const of_proofs[] = { "--at-once", "--r1cs", NULL };
+    if ((key_path != NULL ? args_refuse(&t, of_operations, "with KEY: it is of single operations", "leave KEY out")
+                          : args_refuse(&t, of_proofs, "without KEY", "give KEY and WITNESS")) != CUZK_OK)
+        return cli_fail_task(&t);
     return key_path ? bench_proofs(key_path, witness_path, r1cs_path, (unsigned)runs, (unsigned)at_once)
                     : bench_operations(curve, (unsigned)log2, (unsigned)runs);
 }

@@ -293,6 +293,9 @@ int cmd_bench_porep(int argc, char **argv)
         task_fail_place(&t, NULL, ERROR_NO_OFFSET, "--dev-key", NULL);
         return cli_fail_task(&t);
     }
+    static const char *const of_proofs[] = { "--proofs", NULL };
+    if (w.plan && args_refuse(&t, of_proofs, "with --plan, which proves nothing", "leave --plan out") != CUZK_OK)
+        return cli_fail_task(&t);
     if (cli_key_mode(&t, &w.mode) != CUZK_OK) return cli_fail_task(&t);
     w.sector_bytes = cuzk_sector_bytes(size);
     o.proofs = (unsigned)proofs;

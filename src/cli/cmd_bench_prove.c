@@ -289,6 +289,10 @@ int cmd_bench_prove(int argc, char **argv)
         FAIL(&t, CUZK_INVALID_ARGUMENT, "WITNESS is missing: proofs on %s need one", what.key_path);
         return cli_fail_task(&t);
     }
+    static const char *const of_made[] = { "--curve", "--log2", NULL }, *const of_given[] = { "--r1cs", NULL };
+    if ((what.key_path != NULL ? args_refuse(&t, of_made, "with KEY: it is of a circuit that is made", "leave KEY out")
+                               : args_refuse(&t, of_given, "without KEY", "give KEY and WITNESS")) != CUZK_OK)
+        return cli_fail_task(&t);
     b.watch = cli_watch();
     what.log2 = (unsigned)log2;
     b.lanes = (unsigned)lanes;

@@ -69,6 +69,10 @@ int cmd_interlock(int argc, char **argv)
     struct task t;
     const int over = cli_begin(&t, argc, argv, "bench interlock", help, options, ARRAY_COUNT(options), NULL, 0);
     if (over >= 0) return over;
+    static const char *const of_protocols[] = { "--lanes",         "--partitions", "--memory-mib",
+                                                "--partition-mib", "--compute-ms", NULL };
+    if (calls_only && args_refuse(&t, of_protocols, "with --calls", "leave --calls out") != CUZK_OK)
+        return cli_fail_task(&t);
     if (!calls_only) {
         cuzk_interlock_options o = CUZK_INTERLOCK_OPTIONS_INIT;
         double two_locks = 0;

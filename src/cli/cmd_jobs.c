@@ -37,31 +37,41 @@ static cuzk_status status_named(const char *name)
     return CUZK_INTERNAL;
 }
 
-/* One member of {"proof":..., "publicSignals":[...]} to a file. */
-static cuzk_status write_member(struct task *t, const json_t *result, const char *member, const char *path)
+/* One member of {"proof":..., "publicSignals":[...]} as an output, whose data is the caller's to free. */
+static cuzk_status take_member(struct mapfile_output *out, struct task *t, const json_t *result, const char *member,
+                               const char *path)
 {
-    const json_t *value = json_object_get(result, member);
-    char *text = value ? json_dumps(value, JSON_INDENT(1) | JSON_ENCODE_ANY) : NULL;
-    if (!text) return FAIL(t, CUZK_MALFORMED, "the result has no %s", member);
-    cuzk_status status = mapfile_write(t, path, text, strlen(text), 0644);
-    if (status == CUZK_OK && !strcmp(path, "-"))
-        status = mapfile_write(t, path, "\n", 1, 0644); /* another may follow */
-    free(text);
-    return status;
+    const json_t *const value = json_object_get(result, member);
+    char *text = value != NULL ? json_dumps(value, JSON_INDENT(1) | JSON_ENCODE_ANY) : NULL;
+
+    if (text == NULL) return FAIL(t, CUZK_MALFORMED, "the result has no %s", member);
+    size_t bytes = strlen(text);
+    if (cli_is_stdout(path)) { /* another may follow: the NUL's place is the line's end */
+        text[bytes++] = '\n';
+    }
+    *out = (struct mapfile_output){ path, text, bytes, 0644 };
+    return CUZK_OK;
 }
 
-/* The public inputs first: where the proof stands, they stand too.  A kind without JSON gives the proof's bytes. */
+/* Both or none.  A kind without JSON gives the proof's bytes. */
 static cuzk_status write_result(struct task *t, const Cuzk__V1__AwaitProofResponse *r, const char *proof_path,
                                 const char *public_path)
 {
+    struct mapfile_output outputs[2] = { { NULL, NULL, 0, 0 }, { NULL, NULL, 0, 0 } };
+    cuzk_status status = CUZK_OK;
+    size_t n = 0;
+
     if (!proof_path) return CUZK_OK;
     if (!r->result_json[0] && public_path)
         return FAIL(t, CUZK_INVALID_ARGUMENT, "the job is one whose result is bytes alone: give no PUBLIC");
     if (!r->result_json[0]) return mapfile_write(t, proof_path, r->proof.data, r->proof.len, 0644);
     json_t *result = json_loads(r->result_json, 0, NULL);
     if (!result) return FAIL(t, CUZK_MALFORMED, "the result is not JSON");
-    cuzk_status status = public_path ? write_member(t, result, "publicSignals", public_path) : CUZK_OK;
-    if (status == CUZK_OK) status = write_member(t, result, "proof", proof_path);
+    if (public_path) TRY_GOTO(out, take_member(&outputs[n++], t, result, "publicSignals", public_path));
+    TRY_GOTO(out, take_member(&outputs[n++], t, result, "proof", proof_path));
+    status = mapfile_write_together(t, outputs, n);
+out:
+    for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) free((void *)(uintptr_t)outputs[i].data);
     json_decref(result);
     return status;
 }
@@ -216,6 +226,14 @@ static cuzk_status fill_from_file(struct task *t, Cuzk__V1__SubmitProofRequest *
     return CUZK_OK;
 }
 
+static cuzk_status no_porep_arguments(struct task *t, const char *circuit, const struct porep_arguments *a)
+{
+    if (a->miner == NOT_GIVEN && a->sector == NOT_GIVEN) return CUZK_OK;
+    FAIL(t, CUZK_INVALID_ARGUMENT, "--miner and --sector belong to PoRep jobs, not to circuit %s", circuit);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL, "leave them out, or name porep as CIRCUIT");
+    return CUZK_INVALID_ARGUMENT;
+}
+
 static cuzk_status take_input(struct task *t, Cuzk__V1__SubmitProofRequest *q, const char *circuit,
                               const struct mapfile *input, const struct porep_arguments *a)
 {
@@ -229,9 +247,7 @@ static cuzk_status take_input(struct task *t, Cuzk__V1__SubmitProofRequest *q, c
         c1_fini(&c1);
         return status;
     }
-    if (a->miner != NOT_GIVEN || a->sector != NOT_GIVEN)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "--miner and --sector belong to PoRep jobs, not to circuit %s",
-                    circuit);
+    TRY(no_porep_arguments(t, circuit, a));
     q->circuit = (char *)(uintptr_t)circuit;
     return CUZK_OK;
 }
@@ -255,6 +271,7 @@ static cuzk_status submit(struct task *t, Cuzk__V1__SubmitProofRequest *q, const
     cuzk_status status;
     if (by_name) {
         TRY_GOTO(out, name_input(t, q, circuit, input_path));
+        TRY_GOTO(out, no_porep_arguments(t, circuit, porep));
     } else {
         TRY_GOTO(out, mapfile_open(&input, t, input_path));
         TRY_GOTO(out, take_input(t, q, circuit, &input, porep));

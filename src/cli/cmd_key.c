@@ -87,6 +87,13 @@ static cuzk_status open_key(struct opened *o, cuzk_context *context, const char 
     return CUZK_OK;
 }
 
+static cuzk_status check_apart(struct task *t, const char *out_path, const char *key_path, const char *r1cs_path)
+{
+    const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path };
+
+    return cli_files_apart(t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs));
+}
+
 static int key_derive(int argc, char **argv)
 {
     const char *key_path = NULL, *r1cs_path = NULL, *folder = NULL, *out_path = NULL;
@@ -120,15 +127,21 @@ static int key_derive(int argc, char **argv)
     const int over = cli_begin(&t, argc, argv, "key derive", derive_help, options, ARRAY_COUNT(options), operands,
                                ARRAY_COUNT(operands));
     if (over >= 0) return over;
-    const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path };
-    if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
+    static const char *const of_file[] = { "--r1cs", NULL }, *const of_built_in[] = { "--params", NULL },
+                             *const of_checkpoints[] = { "--checkpoint", NULL };
+    if ((is_built_in(key_path) ? args_refuse(&t, of_file, "with a built-in circuit", "name a key's file as KEY")
+                               : args_refuse(&t, of_built_in, "with a key's file", "name a built-in circuit as KEY")) != CUZK_OK ||
+        (none && args_refuse(&t, of_checkpoints, "with --no-checkpoints", "leave --no-checkpoints out") != CUZK_OK))
         return cli_fail_task(&t);
+    if (!is_built_in(key_path) && out_path == NULL) out_path = cli_derived_beside(beside, key_path);
+    if (check_apart(&t, out_path, key_path, r1cs_path) != CUZK_OK) return cli_fail_task(&t);
     const cuzk_watch watch = cli_watch();
     if (!cli_context(&context, &exit_code)) return exit_code;
     if (open_key(&opened, context, key_path, r1cs_path, folder, &watch, &error) != CUZK_OK) goto failed;
-    if (out_path == NULL) {
-        snprintf(beside, sizeof beside, "%s.derived", opened.path);
-        out_path = beside;
+    if (out_path == NULL) out_path = cli_derived_beside(beside, opened.path);
+    if (check_apart(&t, out_path, opened.path, r1cs_path) != CUZK_OK) {
+        exit_code = cli_fail_task(&t);
+        goto out;
     }
     how.checkpoint_seconds = none ? -1 : (int64_t)seconds;
     how.stage = told_stage;

@@ -4,6 +4,7 @@
 #include "base/mapfile.h"
 #include "cuzk/cuzk_filecoin.h"
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
                      uint64_t sector, uint64_t timeout_ms, cuzk_key_mode mode)
 {
     unsigned char proofs[MOST_PROOF_BYTES];
+    char beside[PATH_MAX];
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_c1_info info = CUZK_C1_INFO_INIT;
     cuzk_porep_key_info key_info = CUZK_POREP_KEY_INFO_INIT;
@@ -111,6 +113,12 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
         goto failed;
     print_stage(&sector, 0, "parameters", clock_ms_since(start));
     cuzk_porep_key_describe(key, &key_info);
+    const char *const outputs[] = { proof_path },
+                      *const inputs[] = { key_info.params_path, cli_derived_beside(beside, key_info.params_path) };
+    if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK) {
+        exit_code = cli_fail_task(&t);
+        goto out;
+    }
     if (key_info.development)
         cli_warn("the parameters are development keys: no chain accepts the proof, and it proves nothing to "
                  "anybody");
@@ -121,8 +129,22 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
         cli_warn("the derived key beside %s is not used: %s", key_info.params_path, key_info.derived_refused);
     if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(start), 1e-3);
     start = clock_now_ns();
-    if (cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error) != CUZK_OK)
-        goto failed;
+    cuzk_status status = cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error);
+    if (status == CUZK_KEY_INVALID && mode == CUZK_KEY_AUTO) {
+        const cuzk_error why = error;
+        cuzk_porep_key_close(key);
+        key = NULL;
+        status = cuzk_porep_key_open(&key, context, info.sector_bytes, &key_options, &watch, &error);
+        if (status != CUZK_OK) goto failed;
+        cuzk_porep_key_describe(key, &key_info);
+        error = why;
+        status = why.status;
+        if (key_info.derived_refused != NULL) { /* it was found sound before, and taken for that */
+            cli_warn("%s; proved again with the key itself", why.text);
+            status = cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error);
+        }
+    }
+    if (status != CUZK_OK) goto failed;
     if (mapfile_write(&t, proof_path, proofs, cuzk_porep_proof_bytes(c1), 0644) != CUZK_OK)
         exit_code = cli_fail_task(&t);
     else
@@ -496,6 +518,9 @@ static int porep_inspect(int argc, char **argv)
         FAIL(&t, CUZK_INVALID_ARGUMENT, "--miner and --sector go together: the replica id depends on both");
         return cli_fail_task(&t);
     }
+    static const char *const of_public[] = { "--partition", NULL };
+    if (public_path == NULL && args_refuse(&t, of_public, "without --public", "add --public FILE") != CUZK_OK)
+        return cli_fail_task(&t);
     if (miner != NO_NUMBER && !check && public_path == NULL) {
         FAIL(&t, CUZK_INVALID_ARGUMENT, "--miner and --sector go with --check or --public");
         return cli_fail_task(&t);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "base/mapfile.h"
 #include "cli/batch.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +59,17 @@ static bool parse_process(struct task *t, const char *text, enum batch_process *
     return false;
 }
 
+/* What is said of a batch where there is none, and of a process of the device's own where there is none. */
+static cuzk_status check_batch_options(struct task *t, bool batch, enum batch_process process)
+{
+    static const char *const of_batch[] = { "--lanes", "--process", "--watchdog-ms", NULL },
+                             *const of_process[] = { "--watchdog-ms", NULL };
+
+    if (!batch) return args_refuse(t, of_batch, "without --batch", "give the proofs as --batch LIST");
+    return process == BATCH_PROCESS_NEVER ? args_refuse(t, of_process, "with --process never", "say --process always")
+                                          : CUZK_OK;
+}
+
 /* One proof has its operands, a batch has none. */
 static bool check_operands(struct task *t, const char *list_path, const char *key_path,
                            const char *witness_path)
@@ -110,6 +122,7 @@ int cmd_prove(int argc, char **argv)
                *public_path = "public.json";
     const char *r1cs_path = NULL, *format = "json", *list_path = NULL;
     const char *process = "auto";
+    char beside[PATH_MAX];
     uint64_t timeout_ms = 0, lanes = CLI_LANES, watchdog_ms = BATCH_WATCHDOG_MS;
     bool timing = false;
     const struct option_row options[] = {
@@ -147,7 +160,8 @@ int cmd_prove(int argc, char **argv)
                                ARRAY_COUNT(operands));
     if (over >= 0) return over;
     if (!parse_encoding(&t, format, &encoding) || cli_key_mode(&t, &key_mode) != CUZK_OK ||
-        !parse_process(&t, process, &batch_process) || !check_operands(&t, list_path, key_path, witness_path))
+        !parse_process(&t, process, &batch_process) ||
+        check_batch_options(&t, list_path != NULL, batch_process) != CUZK_OK || !check_operands(&t, list_path, key_path, witness_path))
         return cli_fail_task(&t);
     if (list_path != NULL) {
         const struct batch_options o = { list_path,     r1cs_path,       encoding,
@@ -155,8 +169,8 @@ int cmd_prove(int argc, char **argv)
                                          batch_process, watchdog_ms,     timing };
         return batch_run(&o);
     }
-    const char *const outputs[] = { proof_path, public_path }, *const inputs[] = { key_path, witness_path,
-                                                                                   r1cs_path };
+    const char *const outputs[] = { proof_path, public_path },
+                      *const inputs[] = { key_path, witness_path, r1cs_path, cli_derived_beside(beside, key_path) };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);
     for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) /* before the work */
@@ -168,7 +182,6 @@ int cmd_prove(int argc, char **argv)
     cuzk_proof *proof = NULL;
     cuzk_publics *publics = NULL;
     cuzk_key_options key_options = CUZK_KEY_OPTIONS_INIT;
-    cuzk_key_info info = CUZK_KEY_INFO_INIT;
     cuzk_watch watch = cli_watch();
     int exit_code = 0;
     key_options.r1cs_path = r1cs_path;
@@ -177,16 +190,17 @@ int cmd_prove(int argc, char **argv)
 
     if (!cli_key_open(&k, key_path, &key_options, 1, 1, &exit_code)) goto out;
     if (cuzk_witness_open(&witness, witness_path, &error) != CUZK_OK) goto failed;
-    cuzk_key_describe(k.key, &info);
-    if (!info.checked)
-        cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)",
-                 key_path, key_path);
-    if (info.derived_refused != NULL)
-        cli_warn("the derived key beside %s is not used: %s", key_path, info.derived_refused);
-    if (cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error) != CUZK_OK) goto failed;
-    /* The proof goes last: where it stands, its public inputs stand too. */
-    if (cuzk_publics_save(publics, public_path, &error) != CUZK_OK) goto failed;
-    if (cuzk_proof_save(proof, proof_path, encoding, &error) != CUZK_OK) goto failed;
+    cli_warn_of_key(k.key, key_path);
+    cuzk_status status = cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error);
+    if (status != CUZK_OK && cli_derived_is_lost(k.context, key_path, &key_options, &error)) {
+        cuzk_key_close(k.key);
+        k.key = NULL;
+        status = cuzk_key_open(&k.key, k.context, key_path, &key_options, &error);
+        if (status == CUZK_OK)
+            status = cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error);
+    }
+    if (status != CUZK_OK) goto failed;
+    if (cuzk_proof_save_both(proof, proof_path, encoding, publics, public_path, &error) != CUZK_OK) goto failed;
     if (timing) cli_print_timing(proof);
     report(k.key, proof, proof_path, public_path);
     goto out;

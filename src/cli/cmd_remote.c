@@ -28,8 +28,8 @@ int cmd_remote(int argc, char **argv)
     execv(path, arguments);
     const int error = errno;
     free(arguments);
-    FAIL(&t, CUZK_UNSUPPORTED, "cuzk %s needs %s, which cannot be started: %s", argv[0], path,
-         strerror(error));
+    FAIL(&t, error == ENOENT ? CUZK_NOT_FOUND : CUZK_IO, "cuzk %s needs %s, which cannot be started: %s", argv[0],
+         path, strerror(error));
     task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
                     "build cuzk where the packages of gRPC are (tools/setup build installs them)");
     return cli_fail_task(&t);

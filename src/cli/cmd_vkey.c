@@ -1,5 +1,6 @@
 /* cuzk vkey: the verification key of a proving key. */
 #include "cli/cli.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@ static const char help[] = "Writes the verification key of KEY: snarkjs's verifi
 int cmd_vkey(int argc, char **argv)
 {
     const char *key_path = NULL, *out_path = "verification_key.json", *format = "json", *r1cs_path = NULL;
+    char beside[PATH_MAX];
     const struct option_row options[] = {
         { "--format", OPTION_TEXT, &format, 0, 0, "F", "json (default) or bellman (BLS12-381)" },
         { "--r1cs", OPTION_TEXT, &r1cs_path, 0, 0, "FILE",
@@ -28,7 +30,7 @@ int cmd_vkey(int argc, char **argv)
         FAIL(&t, CUZK_INVALID_ARGUMENT, "--format takes json or bellman, not '%s'", format);
         return cli_fail_task(&t);
     }
-    const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path };
+    const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path, cli_derived_beside(beside, key_path) };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);
 

@@ -64,10 +64,11 @@ static void print_help(void)
          "The spellings of snarkjs work too: cuzk groth16 prove, groth16 verify, zkey export "
          "verificationkey.\n"
          "\n"
-         "exit codes: 0 done, proof valid; 1 proof not valid; 2 wrong usage; 3 an input is at fault; 4 a "
-         "file cannot be read or\n"
-         "written; 5 not enough memory; 6 no device, or it was lost; 7 a bug in cuzk; 8 cancelled or out of "
-         "time");
+         "exit codes: 0 done, proof valid; 1 proof not valid; 2 wrong usage; 3 an input is at fault, or not "
+         "supported; 4 a file cannot\n"
+         "be read or written; 5 not enough memory; 6 no device, or no daemon, is there, or it was lost; 7 a bug in "
+         "cuzk; 8 cancelled\n"
+         "or out of time (a second Ctrl-C ends it at once, by the signal)");
 }
 
 static const struct command *find_command(const char *name)
@@ -157,5 +158,6 @@ int main(int argc, char **argv)
         SIGXFSZ,
         SIG_IGN); /* a limit on file sizes is then an error like a full disk, and no half-written file stays */
     mapguard_start();
+    cli_handle_signals();
     return cli_finish(whole_files(run(argc, argv)));
 }

@@ -42,6 +42,11 @@ cuzk_status cli_read_device(struct task *t)
     } else if (cli.device_text != NULL && !is_auto()) {
         TRY(read_number(t));
     }
+    if (is_auto() && cli.backend != NULL) {
+        FAIL(t, CUZK_INVALID_ARGUMENT, "--device auto chooses between devices, and --backend %s has chosen", cli.backend);
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, "--device", "leave one of them out");
+        return CUZK_INVALID_ARGUMENT;
+    }
     if (cli.device_mib != 0 && !cli_on_card() && !is_auto())
         return FAIL(t, CUZK_INVALID_ARGUMENT,
                     "--device-memory is for a card: name one with --device, or say --backend cuda");
@@ -148,6 +153,34 @@ bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options 
 failed:
     *exit_code = cli_fail(&error);
     return false;
+}
+
+void cli_warn_of_key(const cuzk_key *key, const char *path)
+{
+    cuzk_key_info info = CUZK_KEY_INFO_INIT;
+
+    cuzk_key_describe(key, &info);
+    if (!info.checked)
+        cli_warn("the points of %s have not been checked; run 'cuzk check %s' once (it is remembered)", path,
+                 path);
+    if (info.derived_refused != NULL)
+        cli_warn("the derived key beside %s is not used: %s", path, info.derived_refused);
+}
+
+bool cli_derived_is_lost(cuzk_context *context, const char *path, const cuzk_key_options *options,
+                         const cuzk_error *why)
+{
+    cuzk_key_info info = CUZK_KEY_INFO_INIT;
+    cuzk_error error = CUZK_ERROR_INIT;
+    cuzk_key *key = NULL;
+
+    if (options->mode != CUZK_KEY_AUTO || why->status != CUZK_KEY_INVALID) return false;
+    if (cuzk_key_open(&key, context, path, options, &error) != CUZK_OK) return false;
+    cuzk_key_describe(key, &info);
+    const bool lost = info.derived_refused != NULL;
+    cuzk_key_close(key);
+    if (lost) cli_warn("%s; what failed on it is proved again with the key itself", why->text);
+    return lost;
 }
 
 void cli_key_close(struct cli_key *k)

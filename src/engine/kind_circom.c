@@ -217,6 +217,7 @@ static cuzk_status circom_verify(struct task *t, struct part_output *out, const 
             return FAIL(t, CUZK_UNSATISFIED, "the witness does not satisfy constraint %llu of circuit %s",
                         (unsigned long long)row, in->circuit->name);
     }
+    TRY(groth16_key_check_contents(t, k->key));
     return FAIL(t, CUZK_PROOF_INVALID, "the proof does not verify");
 }
 

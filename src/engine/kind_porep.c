@@ -330,6 +330,7 @@ static cuzk_status porep_verify(struct task *t, struct part_output *out, const s
         return verdict;
     }
     TRY(image_check(&circuit->image, t, &k->assignment, &circuit->map));
+    TRY(groth16_key_check_contents(t, key->key));
     return FAIL(t, CUZK_PROOF_INVALID, "the proof of partition %u does not verify", in->part);
 }
 

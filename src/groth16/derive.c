@@ -321,7 +321,7 @@ cuzk_status groth16_derive(struct task *t, const struct groth16_key *key, const 
     TRY_GOTO(out, fill_file(t, key, &file, ld, &shape, &at, &work, options, backend, device));
     since = clock_now_ns();
     task_progress(t, "writing", 0, 1);
-    TRY_GOTO(out, new_file_commit(&file, t));
+    TRY_GOTO(out, new_file_commit(t, (struct new_file *const[]){ &file }, 1));
     derive_stage(options, "writing", &since);
     derive_work_finish(&work, t);
     remember(path);

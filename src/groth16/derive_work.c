@@ -1,10 +1,10 @@
 /* Checkpoints of a derivation: the points of its transforms between two passes, in a file beside the derived key to be. */
 #include "groth16/derive_work.h"
 #include "base/bytes.h"
+#include "base/tempfile.h"
 #include "base/thread.h"
 #include "groth16/chunks.h"
 #include "groth16/key_derived.h"
-#include "groth16/new_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -479,7 +479,7 @@ static int begin_file(struct derive_work *w)
     if (why != 0) return why;
     /* Before the space for points is reserved, which can be on the disk sooner than a head that waits in memory. */
     if (fdatasync(w->fd) != 0) return errno;
-    new_file_sync_folder(w->path);
+    tempfile_sync_folder(w->path);
     return 0;
 }
 

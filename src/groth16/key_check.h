@@ -29,4 +29,10 @@ cuzk_status groth16_key_check_files(struct task *t, const struct groth16_key *ke
 void groth16_key_remember(const struct groth16_key *key);
 bool groth16_key_is_known(const struct groth16_key *key);
 
+/** Whether the contents of key's file and of its derived key are those that were checked once and remembered: a disk, or somebody who keeps
+ * a file's size and time, may have changed them since.  For explaining why a proof does not verify.  What was remembered is forgotten then.
+ * Errors  CUZK_KEY_INVALID names the file and what to do.
+ * Cost    a pass over the derived key, and over the key if a digest of it is remembered. */
+cuzk_status groth16_key_check_contents(struct task *t, const struct groth16_key *key) MUST_CHECK;
+
 #endif

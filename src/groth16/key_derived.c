@@ -235,6 +235,18 @@ out:
     return status;
 }
 
+static cuzk_status none_there(struct task *t, const struct groth16_key *key)
+{
+    const bool built_in = key->constraints != NULL;
+    char advice[ERROR_TEXT_BYTES];
+
+    FAIL(t, CUZK_NOT_FOUND, "there is no derived form of the key: %s" DERIVED_SUFFIX " is not there", key->file.path);
+    snprintf(advice, sizeof advice, "make it: cuzk key derive %s %s; or leave the choice to the key mode auto",
+             built_in ? key->constraints->name : key->file.path, built_in ? "--params DIR" : "--r1cs CIRCUIT.r1cs");
+    task_fail_place(t, key->file.path, ERROR_NO_OFFSET, NULL, advice);
+    return CUZK_NOT_FOUND;
+}
+
 cuzk_status groth16_key_choose(struct groth16_key *key, struct task *t, enum groth16_key_mode mode,
                                const char *path, struct error *refused)
 {
@@ -242,8 +254,13 @@ cuzk_status groth16_key_choose(struct groth16_key *key, struct task *t, enum gro
 
     memset(refused, 0, sizeof *refused);
     if (mode == KEY_MODE_ORIGINAL || !key->can_prove) return CUZK_OK;
-    if (mode == KEY_MODE_DERIVED || path != NULL) return groth16_key_use_derived(key, t, path);
     quiet = *t;
+    if (mode == KEY_MODE_DERIVED || path != NULL) {
+        const cuzk_status used = groth16_key_use_derived(key, &quiet, path);
+        if (used == CUZK_NOT_FOUND && path == NULL) return none_there(t, key);
+        t->error = quiet.error;
+        return used;
+    }
     const cuzk_status status = groth16_key_use_derived(key, &quiet, NULL);
     if (status == CUZK_CANCELLED || status == CUZK_DEADLINE || status == CUZK_NO_MEMORY) {
         t->error = quiet.error;

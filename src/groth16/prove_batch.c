@@ -591,6 +591,7 @@ static cuzk_status explain(struct batch *b, struct task *t, unsigned i)
     TRY(groth16_key_check_files(t, b->plan.split->key));
     TRY(compare_inputs(b, t, i));
     TRY(check_rows(b, t, i));
+    TRY(groth16_key_check_contents(t, b->plan.split->key));
     const cuzk_status status = FAIL(t, CUZK_KEY_INVALID,
                                     "the witness satisfies every constraint of %s, yet the proof does not "
                                     "verify: the key is damaged or of "

@@ -27,6 +27,7 @@ static cuzk_status explain(struct task *t, const struct groth16_key *key, const 
     TRY(groth16_key_check_files(t, key));
     if (key->constraints != NULL) {
         TRY(key->constraints->check(key->constraints->circuit, t, w));
+        TRY(groth16_key_check_contents(t, key));
         status = FAIL(
             t, CUZK_KEY_INVALID,
             "the witness satisfies every constraint of %s, yet the proof does not verify: the key is damaged "
@@ -36,6 +37,7 @@ static cuzk_status explain(struct task *t, const struct groth16_key *key, const 
         return status;
     }
     if (key->r1cs.bytes.data == NULL) {
+        TRY(groth16_key_check_contents(t, key));
         status = FAIL(
             t, CUZK_UNSATISFIED,
             "the proof made from this witness does not verify: the witness does not satisfy the circuit, "
@@ -53,6 +55,7 @@ static cuzk_status explain(struct task *t, const struct groth16_key *key, const 
                         "compute the witness again, with this very circuit");
         return status;
     }
+    TRY(groth16_key_check_contents(t, key));
     status =
         FAIL(t, CUZK_KEY_INVALID,
              "the witness satisfies every constraint, yet the proof does not verify: the key is damaged or "

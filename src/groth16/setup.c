@@ -311,10 +311,9 @@ cuzk_status groth16_setup_constraints(struct task *t, const struct constraints *
     else
         TRY_GOTO(out, write_params(t, &s, paths->key));
     if (paths->derived != NULL) TRY_GOTO(out, write_derived(t, &s, paths->derived));
-    /* The key goes last: where it stands, its verifying key and its derived form stand too. */
+    /* The key and its derived form go last, together: where they stand, the verifying key stands too. */
     if (paths->vk != NULL) TRY_GOTO(out, write_vk(t, &s, paths->vk));
-    if (paths->derived != NULL) TRY_GOTO(out, new_file_commit(&s.derived, t));
-    TRY_GOTO(out, new_file_commit(&s.file, t));
+    status = new_file_commit(t, (struct new_file *const[]){ &s.file, &s.derived }, paths->derived != NULL ? 2 : 1);
 out:
     setup_points_fini(&s.points);
     new_file_discard(&s.derived);

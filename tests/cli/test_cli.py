@@ -126,7 +126,21 @@ def wrong_usage_is_exit_2_and_helps():
     expect(2, "prove", "a", "b", "--format", "xml", has="xml")
     expect(2, "setup", "--dev", "porep-2k", "d", "--vkey", "v", has="--vkey")
     expect(2, "bench", "porep", "--size", "2KiB", "--dev-key", "--params", "d", has="--dev-key")
-    expect(3, "bench", "porep", "--size", "2KiB", "--dev-key", has="backend")
+    expect(6, "bench", "porep", "--size", "2KiB", "--dev-key", has=["backend", "--device 0"])
+    expect(6, "bench", "interlock", "--device", "1023")
+    expect(2, "prove", "a", "b", "--backend", "cpu", "--device", "auto", has="leave one of them out")
+    for option, args in (("--lanes", ["prove", "a", "b", "--lanes", "2"]), ("--process", ["prove", "a", "b", "--process", "auto"]),
+                         ("--watchdog-ms", ["prove", "a", "b", "--watchdog-ms", "5000"]),
+                         ("--watchdog-ms", ["prove", "--batch", "l", "--process", "never", "--watchdog-ms", "5000"]),
+                         ("--curve", ["bench", "a", "b", "--curve", "bn254"]), ("--log2", ["bench", "a", "b", "--log2", "10"]),
+                         ("--at-once", ["bench", "--at-once", "2"]), ("--r1cs", ["bench", "--r1cs", "c"]),
+                         ("--log2", ["bench", "prove", "a", "b", "--log2", "10"]), ("--r1cs", ["bench", "prove", "--r1cs", "c"]),
+                         ("--lanes", ["bench", "interlock", "--calls", "--lanes=2"]), ("--params", ["key", "derive", "k", "--params", "d"]),
+                         ("--r1cs", ["key", "derive", "porep-2k", "--r1cs", "c"]),
+                         ("--checkpoint", ["key", "derive", "k", "--checkpoint", "3", "--no-checkpoints"]),
+                         ("--partition", ["porep", "inspect", "c1", "--partition", "0"]),
+                         ("--proofs", ["bench", "porep", "--size", "2KiB", "--plan", "--proofs", "2"])):
+        expect(2, *args, has=[f"{option} has no effect with", "what to do:", f"leave {option} out"])
     expect(2, "setup", "--dev", "porep-2k", "d", "--layout", "zkey", has="--layout")
     expect(2, "bench", "--runs", " 5", has="whole number")
     expect(2, "bench", "--runs", "+5", has="whole number")
@@ -144,6 +158,37 @@ def proves_and_verifies_on_both_curves():
         check(snarkjs_accepts(f.vk, f.public, f.proof) is not False, f"snarkjs refuses the proof on {curve}")
 
 
+def flip(path, at, keep_time):
+    """A bit of a file, as a disk loses one, or as somebody writes it."""
+    s = os.stat(path)
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte[0] ^ 1]))
+    if keep_time:
+        os.utime(path, ns=(s.st_atime_ns, s.st_mtime_ns))
+
+
+def damaged_where_nobody_looks(d, key, f):
+    """A derived key that was found sound and is damaged since, its size and time as they were, is named, and done without."""
+    derived, proof, public = f"{key}.derived", d / "p.json", d / "u.json"
+    expect(0, "prove", key, f.wtns, proof, public, has="derived, 4 transforms")
+    lines = write(d / "list", "".join(f"{key} {f.wtns} {d}/{i}.json {d}/{i}u.json\n" for i in range(3)))
+    for args, has in (([], "original, 6 transforms"), (["--batch"], "3 of 3 proofs"), (["--batch", "--process", "always"], "3 of 3 proofs")):
+        flip(derived, 5000, True)
+        what = [args[0], lines, *args[1:]] if args else [key, f.wtns, proof, public]
+        expect(0, "prove", *what, has=[f"the derived key {derived} is damaged", "proved again with the key itself", has])
+        expect(0, "verify", f.vk, d / "2u.json" if args else public, d / "2.json" if args else proof, has="valid")
+        flip(derived, 5000, True)
+        expect(0, "prove", key, f.wtns, proof, public, has="derived, 4 transforms")  # and it is remembered again
+    flip(derived, 5000, True)
+    expect(3, "prove", key, f.wtns, proof, public, "--key-mode", "derived", has=[f"the derived key {derived} is damaged", "key derive"])
+    os.remove(derived)
+    expect(4, "prove", key, f.wtns, proof, public, "--key-mode", "derived", has=[f"cuzk key derive {key} --r1cs"])
+    expect(0, "key", "derive", key, "--r1cs", f.r1cs)
+
+
 @case
 def derived_keys_are_made_found_and_named():
     for curve in R:
@@ -156,6 +201,7 @@ def derived_keys_are_made_found_and_named():
         expect(0, "prove", key, f.wtns, proof, public, has="original, 6 transforms")
         expect(0, "key", "derive", key, "--r1cs", f.r1cs, has="made and checked")
         check(stat.S_IMODE(os.stat(f"{key}.derived").st_mode) == 0o600, "a derived key that others may read")
+        damaged_where_nobody_looks(d, key, f)
         expect(0, "key", "derive", key, "--r1cs", f.r1cs, "--json", "--checkpoint", "0", has=["stages_ms", "C into L", "checkpoint"])
         check(not os.path.exists(f"{key}.derived.work"), "checkpoints of a derivation that has ended")
         expect(0, "inspect", f"{key}.derived", has=["derived proving key", "delta-ic"])
@@ -163,11 +209,7 @@ def derived_keys_are_made_found_and_named():
         expect(0, "verify", f.vk, public, proof, has="valid")
         expect(0, "prove", key, f.wtns, proof, public, "--key-mode", "original", has="original, 6 transforms")
         expect(0, "check", key, has="sound")
-        with open(f"{key}.derived", "r+b") as file:
-            file.seek(5000)
-            byte = file.read(1)
-            file.seek(5000)
-            file.write(bytes([byte[0] ^ 1]))
+        flip(f"{key}.derived", 5000, False)
         expect(0, "prove", key, f.wtns, proof, public, has=["is not used", "original, 6 transforms"])
         p = run("prove", key, f.wtns, proof, public, "--key-mode", "derived")
         check(p.returncode != 0 and "digest" in p.text, f"a damaged derived key: {p.text}")
@@ -372,6 +414,11 @@ def outputs_do_not_overwrite_inputs_or_each_other():
         expect(2, "prove", "k.zkey", "w.wtns", a, b, cwd=d, has="overwrite")
     expect(2, "prove", "k.zkey", "w.wtns", "p", "c.r1cs", "--r1cs", "c.r1cs", cwd=d, has="overwrite")
     expect(2, "vkey", "k.zkey", "link", cwd=d, has="overwrite")
+    expect(2, "vkey", "k.zkey", "k.zkey.derived", cwd=d, has="overwrite")
+    expect(2, "prove", "k.zkey", "w.wtns", "k.zkey.derived", "q", cwd=d, has="overwrite")
+    expect(2, "prove", "k.zkey", "w.wtns", "-", "/dev/stdout", cwd=d, has="overwrite")
+    for out in ("c.r1cs", "./second-name"):
+        expect(2, "key", "derive", "k.zkey", "--r1cs", "c.r1cs", "--out", out, cwd=d, has="overwrite")
     expect(2, "setup", "--dev", "c.r1cs", "./c.r1cs", cwd=d, has="overwrite")
     expect(2, "setup", "--dev", "c.r1cs", "n.zkey", "--vkey", "n.zkey", cwd=d, has="overwrite")
     expect(2, "setup", "--dev", "c.r1cs", "n.zkey", "--trapdoor", "sub2/../n.zkey", cwd=d, has="overwrite")
@@ -393,6 +440,12 @@ def what_cannot_be_written_is_exit_4_and_leaves_nothing():
                 p = subprocess.run([CUZK, *map(str, args)], stdout=full, stderr=subprocess.PIPE, timeout=60, env=ENV)
                 check(p.returncode == 4 and b"standard output" in p.stderr, f"{args} on a full device: exit {p.returncode}")
         expect(4, "vkey", f.key, "/dev/full", has=["/dev/full", "free space"])
+        kept = write(d / "public.json", "old")  # both or neither, whichever cannot be written
+        for outputs in (["/dev/full", kept], [kept, "/dev/full"]):
+            expect(4, "prove", f.key, f.wtns, *outputs, has=["/dev/full", "free space"])
+            expect(4, "prove", "--batch", "-", stdin=" ".join(map(str, [f.key, f.wtns, *outputs])).encode(), has="1 failed")
+            check(kept.read_text() == "old" and os.listdir(d) == ["public.json"], "an output without the other")
+        kept.unlink()
     limit = "ulimit -f 1; exec \"$0\" \"$@\""  # 1 KiB, or 512 bytes
     for args in (["setup", "--dev", f.r1cs, d / "k.zkey"], ["vkey", f.key, d / "vk.json"]):
         p = subprocess.run(["bash", "-c", limit, CUZK, *map(str, args)], capture_output=True, timeout=60, env=ENV)
@@ -483,10 +536,10 @@ def devices_are_listed_and_never_replaced():
     proof, public = f.dir / "device.json", f.dir / "device-public.json"
     expect(0, "prove", "--backend", "cpu", f.key, f.wtns, proof, public)
     proof.unlink()
-    expect(3, "prove", "--backend", "abacus", f.key, f.wtns, proof, public, has=["no backend 'abacus'", "'cpu'"])
+    expect(2, "prove", "--backend", "abacus", f.key, f.wtns, proof, public, has=["no backend 'abacus'", "'cpu'"])
     expect(6, "prove", "--backend", "cpu", "--device", "1", f.key, f.wtns, proof, public, has="no CPU device 1")
     cards = sum(d["backend"] == "cuda" for d in found["devices"])
-    code = 3 if found["targets"]["cuda"] is None else 6
+    code = 6  # a build without CUDA has no usable card either
     expect(code, "prove", "--device", str(cards), f.key, f.wtns, proof, public)
     expect(code, "setup", "--dev", "--device", str(cards), f.r1cs, WORK / "no-card.zkey")
     check(not (WORK / "no-card.zkey").exists(), "a key without the card that it was to be made on")
@@ -537,6 +590,14 @@ def ctrl_c_cancels():
     check(p.returncode == 8 and b"cancel" in out + err, f"exit {p.returncode}: {(out + err).decode()}")
     expect(8, "prove", f.key, f.wtns, f.dir / "late.json", f.dir / "latep.json", "--timeout-ms", "1")
     check(not (f.dir / "late.json").exists(), "a late proof was written")
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a command that does not watch, in the middle of its files
+        d = WORK / f"stopped-{number}"
+        d.mkdir()
+        p = subprocess.Popen([CUZK, "gen", "circuit", "--log2", "21", str(d / "c")], env=ENV, stderr=subprocess.PIPE)
+        time.sleep(0.4)
+        p.send_signal(number)
+        p.communicate(timeout=60)
+        check(p.returncode == -number and os.listdir(d) == [], f"signal {number}: exit {p.returncode}, left {os.listdir(d)}")
 
 
 @case
@@ -619,6 +680,13 @@ def lists_are_read_whole_before_anything_is_proved():
     refused(2, good + f"{f.key} {f.wtns} {d}/../lists/p.json", "lines 1 and 2")
     refused(2, good + f"{f.key} {f.wtns} {f.key}", "lines 2 and 2", "one of them writes")
     refused(2, f"{f.key} {f.wtns} {d}/p.json {d}/p.json", "lines 1 and 1")
+    refused(2, good + f"{f.key} {f.wtns} {d}/../lists/list", "line 2 of the list would overwrite the list itself")
+    refused(2, f"{f.key} {f.wtns} {f.key}.derived", "lines 1 and 1", "one of them writes")
+    shutil.copy(f.wtns, d / "w")
+    os.link(d / "w", d / "hard")
+    refused(2, good + f"{f.key} {d}/w {d}/q\n{f.key} {f.wtns} {d}/hard", "lines 2 and 3", "one of them writes")
+    write(d / "list", good + f"{f.key} {f.wtns} {d}/hard")
+    expect(2, "prove", "--batch", d / "list", "--r1cs", d / "w", has="an input of all lines")
     refused(2, "# nothing\n\n", "names no proof")
     expect(4, "prove", "--batch", d / "none", has="none")
     expect(2, "prove", "--batch", d / "list", f.key, has="unexpected argument")

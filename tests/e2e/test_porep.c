@@ -332,9 +332,9 @@ static void a_device_makes_the_witness(void **state)
     options.memory_bytes = 1 << 20;
     assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_TOO_LARGE);
     context.backend = s.proving.backend;
-    assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_UNSUPPORTED);
+    assert_int_equal(cuzk_bench_porep(&result, &context, key, &options, NULL, NULL, NULL, &error), CUZK_DEVICE_UNAVAILABLE);
     cuzk_porep_key *refused = NULL;
-    assert_int_equal(cuzk_porep_key_make_dev(&refused, &context, 2048, 1, NULL, NULL, &error), CUZK_UNSUPPORTED);
+    assert_int_equal(cuzk_porep_key_make_dev(&refused, &context, 2048, 1, NULL, NULL, &error), CUZK_DEVICE_UNAVAILABLE);
     assert_null(refused);
     cuzk_vk_close(vk);
     cuzk_porep_key_close(key);

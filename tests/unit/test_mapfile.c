@@ -2,6 +2,7 @@
 #include "support/cm.h"
 #include "base/mapfile.h"
 #include "base/mapguard.h"
+#include "base/tempfile.h"
 #include "support/prng.h"
 #include "support/temp_folder.h"
 #include <dirent.h>
@@ -356,6 +357,75 @@ static void a_failed_write_keeps_the_old_file(void **state)
     assert_int_equal(entries(), 1);
 }
 
+/* What goes wrong with one of two outputs, when writing or in the very end, leaves both as they were. */
+static void outputs_are_written_together_or_not_at_all(void **state)
+{
+    (void)state;
+    char a[PATH_MAX], b[PATH_MAX];
+    struct task t;
+    temp_folder_path(a, &folder, "a");
+    temp_folder_path(b, &folder, "b");
+    for (int existed = 0; existed < 2; existed++) {
+        const size_t before = entries();
+        const char *const bad[] = { "/dev/full", folder.path, "/no/such" };
+        for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
+            for (int first = 0; first < 2; first++) {
+                const struct mapfile_output good = { a, "new", 3, 0600 }, broken = { bad[i], "x", 1, 0600 },
+                                            both[] = { first ? good : broken, first ? broken : good };
+                task_init(&t);
+                assert_int_not_equal(mapfile_write_together(&t, both, 2), CUZK_OK);
+                assert_int_equal(entries(), before);
+                if (existed) assert_contents(a, "old", 3);
+            }
+        /* The last name cannot be given when the first one has been: a folder has taken it meanwhile. */
+        struct tempfile files[2];
+        size_t at;
+        task_init(&t);
+        assert_int_equal(tempfile_open(&files[0], &t, a, 0600), 0);
+        assert_int_equal(tempfile_open(&files[1], &t, b, 0600), 0);
+        assert_int_equal(write(files[0].fd, "new", 3), 3);
+        assert_int_equal(mkdir(b, 0700), 0);
+        assert_int_not_equal(tempfile_commit((struct tempfile *const[]){ &files[0], &files[1] }, 2, &at), 0);
+        assert_int_equal(at, 1);
+        assert_int_equal(rmdir(b), 0);
+        assert_int_equal(entries(), before);
+        if (existed) assert_contents(a, "old", 3);
+        const struct mapfile_output both[] = { { a, "old", 3, 0600 }, { b, "more", 4, 0600 } };
+        assert_int_equal(mapfile_write_together(&t, both, 2), CUZK_OK);
+        assert_contents(a, "old", 3);
+        assert_contents(b, "more", 4);
+        assert_int_equal(unlink(b), 0);
+        assert_int_equal(entries(), 1);
+    }
+}
+
+/* Where a file in the making has a name, a signal's handler finds it, and what is done is not touched. */
+static void files_in_the_making_are_removed_by_a_signal(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct tempfile f;
+    struct task t;
+    size_t at;
+    temp_folder_path(path, &folder, "made");
+    task_init(&t);
+    for (int i = 0; i < 100; i++) { /* more than there are places */
+        assert_int_equal(tempfile_open(&f, &t, path, 0600), 0);
+        if (!f.named) { /* as on a file system that knows no files without one */
+            const int fd = open(f.temporary, O_WRONLY | O_CREAT | O_EXCL, 0600);
+            assert_true(fd >= 0);
+            close(fd);
+        }
+        tempfile_remove_all();
+        assert_int_equal(entries(), 0);
+        tempfile_discard(&f);
+    }
+    assert_int_equal(tempfile_open(&f, &t, path, 0600), 0);
+    assert_int_equal(tempfile_commit((struct tempfile *const[]){ &f }, 1, &at), 0);
+    tempfile_remove_all();
+    assert_int_equal(entries(), 1);
+}
+
 static void an_open_file_survives_its_replacement(void **state)
 {
     (void)state;
@@ -467,6 +537,8 @@ int main(void)
         T(devices_and_pipes_are_written_directly),
         T(a_full_device_is_an_error),
         T(a_failed_write_keeps_the_old_file),
+        T(outputs_are_written_together_or_not_at_all),
+        T(files_in_the_making_are_removed_by_a_signal),
         T(an_open_file_survives_its_replacement),
         T(a_link_keeps_pointing_to_its_file),
         T(a_file_that_is_cut_is_found_out),
