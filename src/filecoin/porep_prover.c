@@ -68,26 +68,37 @@ cuzk_status porep_prover_begin(struct porep_prover *p, struct task *t, const str
                                const struct porep_public *public, const struct porep_share *share,
                                struct batch_times *times)
 {
+    unsigned partitions[BATCH_MOST];
+
+    for (unsigned k = 0; k < share->count && k < BATCH_MOST; k++)
+        partitions[k] = share->first + k * share->stride;
+    return porep_prover_begin_these(p, t, c1, public, partitions, share->count, times);
+}
+
+cuzk_status porep_prover_begin_these(struct porep_prover *p, struct task *t, const struct c1 *c1,
+                                     const struct porep_public *public, const unsigned *partitions,
+                                     unsigned count, struct batch_times *times)
+{
     const struct source source = { &p->key->binding.circuit,
                                    c1 }; /* statements are written before prove_batch_begin returns */
 
     if (c1->shape != source.circuit->shape)
         return FAIL(t, CUZK_MISMATCH, "the vanilla proofs are of a %s sector, the parameters for %s",
                     c1->shape->name, source.circuit->shape->name);
-    if (share->count > p->plan.partitions)
-        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u partitions; the batch was planned for %u", share->count,
+    if (count > p->plan.partitions)
+        return FAIL(t, CUZK_INVALID_ARGUMENT, "%u partitions; the batch was planned for %u", count,
                     p->plan.partitions);
     memset(p->items, 0, sizeof p->items);
-    for (unsigned k = 0; k < share->count; k++) {
+    for (unsigned k = 0; k < count; k++) {
         struct batch_item *item = &p->items[k];
         struct fr_int *const inputs = p->inputs + k * p->input_count;
-        item->number = share->first + k * share->stride;
+        item->number = partitions[k];
         item->state = state;
         item->context = &source;
         item->inputs = inputs;
         TRY(porep_proof_inputs(t, public, item->number, inputs));
     }
-    p->count = share->count;
+    p->count = count;
     return prove_batch_begin(p->batch, t, p->items, p->count, times);
 }
 

@@ -53,6 +53,10 @@ void porep_prover_close(struct porep_prover *p); /* legal on a zeroed one */
 cuzk_status porep_prover_begin(struct porep_prover *p, struct task *t, const struct c1 *c1,
                                const struct porep_public *public, const struct porep_share *share,
                                struct batch_times *times) MUST_CHECK;
+/** The same of partitions that are named, in any order. */
+cuzk_status porep_prover_begin_these(struct porep_prover *p, struct task *t, const struct c1 *c1,
+                                     const struct porep_public *public, const unsigned *partitions,
+                                     unsigned count, struct batch_times *times) MUST_CHECK;
 /** Waits, verifies, and encodes.
  * Out     proofs  of partition number n at PROOF_BYTES * n, of those that were begun
  * Errors  of a partition: the first one's that failed; its number is in the task's field and the others' proofs are there.  Of all: those

@@ -271,11 +271,15 @@ out:
     return status;
 }
 
-/* What constraints_from_circuit would leave, the lists themselves left out. */
-static void outline(struct groth16_key *key)
+/* What constraints_from_circuit would leave, of the lists themselves nothing but that there are some: plans count their bytes. */
+static cuzk_status outline(struct task *t, struct groth16_key *key)
 {
     key->row_count = key->constraints->row_count + key->constraints->input_count;
     key->heap_bytes += ((uint64_t)key->params.a_count + key->params.b_g1_count) * sizeof *key->density_a;
+    key->density_a = calloc(1, sizeof *key->density_a);
+    key->density_b = calloc(1, sizeof *key->density_b);
+    if (key->density_a == NULL || key->density_b == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
+    return CUZK_OK;
 }
 
 struct decoding {
@@ -381,7 +385,7 @@ static cuzk_status open_params(struct task *t, struct groth16_key *key, const ch
     if (key->constraints != NULL) {
         TRY(fits(t, key, key->constraints));
         if (key->outline)
-            outline(key);
+            TRY(outline(t, key));
         else
             TRY(constraints_from_circuit(t, key));
         for (enum groth16_query q = 0; q < QUERY_COUNT; q++) {

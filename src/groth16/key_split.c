@@ -128,6 +128,22 @@ static cuzk_status split_row_make(struct split_row *out, struct task *t, const s
     return CUZK_OK;
 }
 
+/* Of a key without lists: at most. */
+static void outline_rows(struct key_split *k)
+{
+    const struct circuit_image *m = k->program.image;
+    const uint64_t inputs = image_circuit(m)->input_count, wide = inputs + m->number_total;
+
+    for (enum groth16_query q = 0; q < QUERY_H; q++) {
+        const struct msm_row *row = &k->rows[q];
+        struct split_row *out = &k->row[q];
+        out->skip = row->gather == NULL && row->first < inputs ? inputs - row->first : 0;
+        if (out->skip > row->count) out->skip = row->count;
+        out->count = row->count - out->skip;
+        out->wide_count = wide < row->count ? wide : row->count;
+    }
+}
+
 static cuzk_status split_rows(struct key_split *k, struct task *t)
 {
     struct wide_list l;
@@ -400,11 +416,13 @@ static cuzk_status fill(struct key_split *k, struct task *t)
     TRY(image_program_create(&k->program, t, m));
     TRY(k->backend->image_assign_plan(&k->assign, t, k->device, &k->program));
     TRY(list_widths(k, t));
-    return split_rows(k, t);
+    if (!k->key->outline) return split_rows(k, t);
+    outline_rows(k);
+    return CUZK_OK;
 }
 
-cuzk_status key_split_create(struct key_split **out, struct task *t, const struct groth16_key *key,
-                             const struct backend *backend, struct device *device)
+static cuzk_status create(struct key_split **out, struct task *t, const struct groth16_key *key,
+                          const struct backend *backend, struct device *device)
 {
     struct key_split *k;
 
@@ -412,7 +430,6 @@ cuzk_status key_split_create(struct key_split **out, struct task *t, const struc
     if (key->constraints == NULL || key->constraints->image == NULL || backend->image_assign == NULL)
         return FAIL(t, CUZK_UNSUPPORTED, "the %s backend makes no witnesses of this key's circuit",
                     backend->name);
-    if (key->outline) return FAIL(t, CUZK_INTERNAL, "a proof on a key that was opened for its counts only");
     k = calloc(1, sizeof *k);
     if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key on a device");
     k->key = key;
@@ -424,6 +441,22 @@ cuzk_status key_split_create(struct key_split **out, struct task *t, const struc
     else
         key_split_destroy(k);
     return status;
+}
+
+cuzk_status key_split_create(struct key_split **out, struct task *t, const struct groth16_key *key,
+                             const struct backend *backend, struct device *device)
+{
+    *out = NULL;
+    if (key->outline) return FAIL(t, CUZK_INTERNAL, "a proof on a key that was opened for its counts only");
+    return create(out, t, key, backend, device);
+}
+
+cuzk_status key_split_outline(struct key_split **out, struct task *t, const struct groth16_key *key,
+                              const struct backend *backend, struct device *device)
+{
+    *out = NULL;
+    if (!key->outline) return FAIL(t, CUZK_INTERNAL, "a whole key has its lists");
+    return create(out, t, key, backend, device);
 }
 
 void key_split_destroy(struct key_split *k)

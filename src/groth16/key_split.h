@@ -65,6 +65,11 @@ struct key_split {
  * Cost    a pass over the key's lists: 32 GiB, about 1 s; 50 MB of heap until it is loaded */
 cuzk_status key_split_create(struct key_split **out, struct task *t, const struct groth16_key *key,
                              const struct backend *backend, struct device *device) MUST_CHECK;
+/** The same of a key that was opened for its counts (groth16_key_outline), to plan with and not to load: which points are of numbers is not
+ * known, so each query is taken to have as many as there are, and a plan takes no less than one for the whole key.
+ * Cost    0.1 s, whatever the size */
+cuzk_status key_split_outline(struct key_split **out, struct task *t, const struct groth16_key *key,
+                              const struct backend *backend, struct device *device) MUST_CHECK;
 /** Bytes that a load takes and keeps: of device memory, and of locked host memory. */
 uint64_t key_split_device_bytes(const struct key_split *k, const struct key_keep *keep);
 uint64_t key_split_host_bytes(const struct key_split *k, const struct key_keep *keep);
