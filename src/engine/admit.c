@@ -31,7 +31,7 @@ static bool leaves_room(const struct budget *b, const struct admit_request *r)
 enum admit_verdict admit_key(struct stored_key **victim, const struct budget *b, struct key_store *s,
                              const struct admit_request *r)
 {
-    struct bytes need = r->key->circuit->key_bytes;
+    struct bytes need = *key_store_wants(r->key);
 
     if (r->key->state != KEY_COLD || r->key->retry_ns > r->now_ns) return ADMIT_KEY;
     if (r->need != NULL) bytes_add(&need, r->need); /* a key alone is of no use */

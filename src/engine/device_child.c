@@ -74,6 +74,10 @@ static cuzk_status get_circuit(struct child *c, struct task *t, struct device_me
     k->key_mode = (enum groth16_key_mode)device_message_get(m);
     k->table_id = (unsigned)device_message_get(m);
     k->note = device_message_get(m);
+    k->batch.parts_most = (unsigned)device_message_get(m);
+    k->batch.beside = device_message_get(m) != 0;
+    k->batch.device_bytes = device_message_get(m);
+    k->batch.host_bytes = device_message_get(m);
     k->name = texts->name;
     k->key_path = texts->key_path;
     k->r1cs_path = has_r1cs ? texts->r1cs_path : NULL;
@@ -194,9 +198,12 @@ static cuzk_status place_for(struct place *out, struct child *c, struct task *t,
 {
     const unsigned lanes = c->channel_count - 1;
     const struct lanes_options o = { .lanes = lanes < LANES_MOST_AT_ONCE ? lanes : LANES_MOST_AT_ONCE };
+    struct device_info info;
     cuzk_status status = CUZK_OK;
 
     *out = (struct place){ .backend = c->backend, .device = c->device };
+    c->backend->info(c->device, &info);
+    out->spoken_for = info.stream_bytes * (lanes + PLACE_IDLE_STREAMS);
     if (!kind->in_lanes || c->backend->reads_host_memory || lanes == 0) return CUZK_OK;
     pthread_mutex_lock(&c->lock);
     if (c->lanes == NULL) status = lanes_create(&c->lanes, t, c->backend, c->device, &o);
@@ -248,6 +255,12 @@ static void measure(struct child *c, struct task *t, struct device_message *m, s
     device_message_put(m, k->table_id);
     device_message_put(m, k->table_bytes);
     device_message_put(m, k->note);
+    device_message_put(m, k->batch.parts_most);
+    device_message_put(m, k->batch.beside);
+    put_bytes(m, &k->batch.key_bytes);
+    put_bytes(m, &k->batch.run_bytes);
+    device_message_put(m, k->batch.device_bytes);
+    device_message_put(m, k->batch.host_bytes);
 }
 
 static void load_key(struct child *c, struct task *t, struct device_message *m, struct slot *wanted)
@@ -282,6 +295,7 @@ struct order {
     struct bytes granted;
     bool carried;
     struct device_blob input;
+    unsigned parts[JOB_BATCH_MOST], count; /* of DEVICE_PROVE_PARTS */
 };
 
 static cuzk_status get_order(struct child *c, struct task *t, struct device_message *m, struct order *o)
@@ -297,6 +311,10 @@ static cuzk_status get_order(struct child *c, struct task *t, struct device_mess
     const int fd = device_message_take_fd(m);
     if (fd < 0) return incomplete(t, m);
     TRY(device_blob_map(&o->input, t, fd, bytes));
+    if (m->kind != DEVICE_PROVE_PARTS) return incomplete(t, m);
+    o->count = (unsigned)device_message_get(m);
+    if (o->count > JOB_BATCH_MOST) return FAIL(t, CUZK_INTERNAL, "a batch of %u parts", o->count);
+    for (unsigned i = 0; i < o->count; i++) o->parts[i] = (unsigned)device_message_get(m);
     return incomplete(t, m);
 }
 
@@ -311,6 +329,11 @@ static cuzk_status prove_with(struct child *c, struct task *t, struct part_outpu
     TRY(place_for(&place, c, t, kind));
     o->in.circuit = &s->circuit;
     o->in.key = s->key;
+    if (o->count > 0) {
+        o->in.circuit = &o->wanted->circuit; /* as measured; the slot's may have been loaded before that */
+        o->in.payload = input;
+        return kind->prove_parts(t, out, &o->in, o->parts, o->count, &place, &o->granted);
+    }
     if (o->carried != kind->has_synthesis)
         return FAIL(t, CUZK_INTERNAL, "a part of kind %s comes without what its synthesis left", kind->name);
     if (o->carried)
@@ -322,14 +345,22 @@ static cuzk_status prove_with(struct child *c, struct task *t, struct part_outpu
     return status;
 }
 
-static cuzk_status put_output(struct device_message *m, struct task *t, struct device_blob *b,
-                              const struct part_output *out)
+/* One proof, or those of a batch. */
+static cuzk_status put_outputs(struct device_message *m, struct task *t, struct device_blob *b,
+                               const struct part_output *out, unsigned count)
 {
-    TRY(device_blob_create(b, t, out->proof_bytes));
-    if (out->proof_bytes != 0) memcpy(b->data, out->proof, out->proof_bytes);
+    size_t bytes = 0;
+
+    for (unsigned i = 0; i < count; i++) bytes += out[i].proof_bytes;
+    TRY(device_blob_create(b, t, bytes));
     answer(m, t, CUZK_OK);
     device_message_put(m, 0);
-    device_message_put(m, out->proof_bytes);
+    bytes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (out[i].proof_bytes != 0) memcpy(b->data + bytes, out[i].proof, out[i].proof_bytes);
+        bytes += out[i].proof_bytes;
+        device_message_put(m, out[i].proof_bytes);
+    }
     device_message_put_fd(m, b->fd);
     return CUZK_OK;
 }
@@ -338,19 +369,19 @@ static void prove(struct child *c, struct task *t, struct device_message *m, str
                   struct device_blob *result)
 {
     struct order o = { .wanted = wanted, .input = DEVICE_NO_BLOB };
-    struct part_output out = { .proof = NULL };
+    struct part_output out[JOB_BATCH_MOST] = { { .proof = NULL } };
     struct slot *s = NULL;
     bool changed = false;
 
     cuzk_status status = get_order(c, t, m, &o);
     if (status == CUZK_OK) status = slot_take(&s, c, t, o.index, wanted, o.mark, &changed);
     if (status == CUZK_OK) {
-        status = prove_with(c, t, &out, &o, s);
+        status = prove_with(c, t, out, &o, s);
         slot_give(c, s);
     }
     device_blob_close(&o.input, false); /* the engine wipes it */
-    if (status == CUZK_OK) status = put_output(m, t, result, &out);
-    part_output_free(&out);
+    if (status == CUZK_OK) status = put_outputs(m, t, result, out, o.count > 0 ? o.count : 1);
+    for (unsigned i = 0; i < JOB_BATCH_MOST; i++) part_output_free(&out[i]);
     if (status == CUZK_OK) return;
     answer(m, t, status);
     device_message_put(m, changed);
@@ -398,6 +429,7 @@ static int serve(struct channel *h, struct device_message *m, struct slot *wante
         unload_key(c, &t, m);
         break;
     case DEVICE_PROVE:
+    case DEVICE_PROVE_PARTS:
         prove(c, &t, m, wanted, &result);
         break;
     case DEVICE_TEST:

@@ -22,6 +22,7 @@ enum device_request {
     DEVICE_LOAD,    /* a circuit, the mark of its key */
     DEVICE_UNLOAD,  /* a circuit's index */
     DEVICE_PROVE, /* a circuit, mark, part, grant, parameters; fds: payload or carry.  Answer: size; fds: the proof */
+    DEVICE_PROVE_PARTS, /* the same, and which parts; fds: the payload.  Answer: the size of each proof, 0: none; fds: those, in a row */
     DEVICE_TEST,
     DEVICE_REQUESTS
 };

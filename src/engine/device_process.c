@@ -628,6 +628,10 @@ static void put_circuit(struct device_message *m, const struct circuit *c, size_
     device_message_put(m, (uint64_t)c->key_mode);
     device_message_put(m, c->table_id);
     device_message_put(m, c->note);
+    device_message_put(m, c->batch.parts_most);
+    device_message_put(m, c->batch.beside);
+    device_message_put(m, c->batch.device_bytes);
+    device_message_put(m, c->batch.host_bytes);
 }
 
 static void put_bytes(struct device_message *m, const struct bytes *b)
@@ -660,7 +664,13 @@ cuzk_status device_process_measure(struct device_process *p, struct task *t, str
         got.table_id = (unsigned)device_message_get(&m);
         got.table_bytes = device_message_get(&m);
         got.note = device_message_get(&m);
-        if (got.key_mode > KEY_MODE_DERIVED) m.broken = true;
+        got.batch.parts_most = (unsigned)device_message_get(&m);
+        got.batch.beside = device_message_get(&m) != 0;
+        get_bytes(&m, &got.batch.key_bytes);
+        get_bytes(&m, &got.batch.run_bytes);
+        got.batch.device_bytes = device_message_get(&m);
+        got.batch.host_bytes = device_message_get(&m);
+        if (got.key_mode > KEY_MODE_DERIVED || got.batch.parts_most > JOB_BATCH_MOST) m.broken = true;
     }
     status = understood(p, t, &x, &m, status);
     leave(p, false);
@@ -735,14 +745,47 @@ static cuzk_status make_input(struct device_blob *b, struct task *t, const struc
     return CUZK_OK;
 }
 
+/* Proofs of a batch, in a row. */
+static cuzk_status take_outputs(struct task *t, struct part_output *out, unsigned count, struct device_message *m)
+{
+    uint64_t sizes[JOB_BATCH_MOST], all = 0;
+    uint8_t *proofs = NULL;
+
+    for (unsigned i = 0; i < count; i++) {
+        sizes[i] = device_message_get(m);
+        if (sizes[i] > OUTPUT_MOST) m->broken = true;
+        all += sizes[i] > OUTPUT_MOST ? 0 : sizes[i];
+    }
+    const int fd = device_message_take_fd(m);
+    if (m->broken) {
+        if (fd >= 0) close(fd);
+        return CUZK_OK;
+    }
+    cuzk_status status = device_blob_read(t, &proofs, fd, all);
+    if (status == CUZK_DEVICE_LOST) m->broken = true;
+    for (unsigned i = 0, at = 0; status == CUZK_OK && i < count; at += (unsigned)sizes[i], i++) {
+        if (sizes[i] == 0) continue;
+        out[i].proof = malloc(sizes[i]);
+        if (out[i].proof == NULL) {
+            status = FAIL(t, CUZK_NO_MEMORY, "no memory for a proof");
+            break;
+        }
+        memcpy(out[i].proof, proofs + at, sizes[i]);
+        out[i].proof_bytes = sizes[i];
+    }
+    free(proofs);
+    return status;
+}
+
+/* parts NULL: one, in->part. */
 static cuzk_status prove_there(struct device_process *p, struct task *t, struct part_output *out,
-                               struct device_run *run, const struct part_input *in,
+                               struct device_run *run, const struct part_input *in, const unsigned *parts, unsigned count,
                                const struct device_blob *b, bool carried, const struct bytes *granted)
 {
     struct exchange x = { .channel = run->channel, .alone = run->alone, .run = run };
     struct device_message m;
 
-    device_message_begin(&m, DEVICE_PROVE, 0);
+    device_message_begin(&m, parts != NULL ? DEVICE_PROVE_PARTS : DEVICE_PROVE, 0);
     put_circuit(&m, in->circuit, run->circuit_index);
     device_message_put(&m, run->key_mark);
     device_message_put(&m, in->part);
@@ -752,19 +795,21 @@ static cuzk_status prove_there(struct device_process *p, struct task *t, struct 
     device_message_put(&m, carried);
     device_message_put(&m, b->bytes);
     device_message_put_fd(&m, b->fd);
+    if (parts != NULL) device_message_put(&m, count);
+    for (unsigned i = 0; parts != NULL && i < count; i++) device_message_put(&m, parts[i]);
     cuzk_status status = exchange(p, t, &x, &m);
     if (x.loss == DEVICE_LOSS_NONE && x.answered) {
         run->key_changed = device_message_get(&m) == 1;
-        if (status == CUZK_OK) status = take_output(t, out, &m);
+        if (status == CUZK_OK) status = parts != NULL ? take_outputs(t, out, count, &m) : take_output(t, out, &m);
     }
     status = understood(p, t, &x, &m, status);
     run->loss = x.loss;
     return status;
 }
 
-cuzk_status device_process_prove(struct device_process *p, struct task *t, struct part_output *out,
-                                 struct device_run *run, const struct part_input *in, const void *carry,
-                                 const struct bytes *granted)
+static cuzk_status run_there(struct device_process *p, struct task *t, struct part_output *out, struct device_run *run,
+                             const struct part_input *in, const unsigned *parts, unsigned count, const void *carry,
+                             const struct bytes *granted)
 {
     struct device_blob b = DEVICE_NO_BLOB;
 
@@ -773,10 +818,24 @@ cuzk_status device_process_prove(struct device_process *p, struct task *t, struc
     TRY(enter(p, t, run->alone, true));
     if (run->begins != NULL) run->begins(run->context);
     cuzk_status status = make_input(&b, t, in, carry);
-    if (status == CUZK_OK) status = prove_there(p, t, out, run, in, &b, carry != NULL, granted);
+    if (status == CUZK_OK) status = prove_there(p, t, out, run, in, parts, count, &b, carry != NULL, granted);
     leave(p, run->alone);
     device_blob_close(&b, true);
     return status;
+}
+
+cuzk_status device_process_prove(struct device_process *p, struct task *t, struct part_output *out,
+                                 struct device_run *run, const struct part_input *in, const void *carry,
+                                 const struct bytes *granted)
+{
+    return run_there(p, t, out, run, in, NULL, 1, carry, granted);
+}
+
+cuzk_status device_process_prove_parts(struct device_process *p, struct task *t, struct part_output *out,
+                                       struct device_run *run, const struct part_input *in, const unsigned *parts,
+                                       unsigned count, const struct bytes *granted)
+{
+    return run_there(p, t, out, run, in, parts, count, NULL, granted);
 }
 
 cuzk_status device_process_test(struct device_process *p, struct task *t, unsigned channel)

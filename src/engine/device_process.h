@@ -74,6 +74,10 @@ struct device_run {
 cuzk_status device_process_prove(struct device_process *p, struct task *t, struct part_output *out,
                                  struct device_run *run, const struct part_input *in, const void *carry,
                                  const struct bytes *granted) MUST_CHECK;
+/** job_kind.prove_parts there.  Out  out: as there, zeroed before */
+cuzk_status device_process_prove_parts(struct device_process *p, struct task *t, struct part_output *out,
+                                       struct device_run *run, const struct part_input *in, const unsigned *parts,
+                                       unsigned count, const struct bytes *granted) MUST_CHECK;
 /** lane_test there, which may not take longer than test_ms.  An end that may be another run's fault is tried again, and an end while it ran alone once: somebody may have killed it. */
 cuzk_status device_process_test(struct device_process *p, struct task *t, unsigned channel) MUST_CHECK;
 

@@ -55,9 +55,7 @@ void engine_act(void *context, const struct action *a)
 
     switch (a->kind) {
     case ACT_RUN:
-        lane_thread_run(&e->lanes[a->lane], a->job, a->part, a->synthesis,
-                        e->core.store.keys[a->job->circuit_index].key, &e->core.lanes.lanes[a->lane].held,
-                        e->core.lanes.lanes[a->lane].keeps);
+        lane_thread_run(&e->lanes[a->lane], &e->core.lanes.lanes[a->lane], e->core.store.keys[a->job->circuit_index].key);
         break;
     case ACT_STOP:
         lane_thread_stop(&e->lanes[a->lane]);

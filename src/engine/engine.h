@@ -64,6 +64,7 @@ struct engine_options {
     const unsigned *devices; /* their indices; NULL: 0 */
     size_t device_count;     /* 0: one; at most ENGINE_DEVICES_MOST.  They are taken to be equal: the smallest one's memory counts for each */
     unsigned lane_count;     /* parts that run at the same time, in turn on each device; 0: one a device */
+    bool batches_never;  /* parts of one job are never proved together on a device */
     unsigned threads;    /* workers that all lanes share; 0: one a usable CPU */
 
     uint64_t
@@ -84,7 +85,8 @@ struct engine_options {
     uint64_t group_window_ms; /* how much later a job of a resident circuit may have come to go first */
     uint64_t
         evict_idle_ms;    /* an unused key younger than this is evicted only if nothing else can make room */
-    uint64_t watchdog_ms; /* a part that runs longer is stopped, and its lane tested.  0: none */
+    uint64_t watchdog_ms; /* a part that runs longer is stopped, and its lane tested; parts that are proved together have it for each.
+                           * 0: none */
     uint64_t job_ttl_ms;  /* a job older than this ends with DEADLINE.  0: never */
     bool cancel_when_alone; /* a job whose last waiter has left (engine_leave) is cancelled */
 
@@ -131,7 +133,7 @@ struct engine_request {
     uint64_t deadline_ms; /* from now; orders the job within its class.  0: none */
     uint64_t ttl_ms;      /* from now; the job then ends with DEADLINE.  0: the engine's job_ttl_ms */
     uint64_t part_ms;     /* from when a run of a part has its turn on its device (a synthesis: from its beginning); if it takes longer the job
-                           * ends with DEADLINE.  0: no limit.  Only with durable -1 */
+                           * ends with DEADLINE; parts that are proved together have it for each.  0: no limit.  Only with durable -1 */
     int durable;          /* 1: survives a crash; 0: the kind's own rule; -1: never written to disk */
     /* NULL, or told of the job's end with the same context: an engine_await that begins with the acceptance, so that the job is not without
      * a waiter in between (cancel_when_alone).  Never called if the submit is refused. */

@@ -90,6 +90,8 @@ struct event {
     const struct error *error; /* status != OK */
     bool input_lost;           /* JOURNALED: the new job's input has gone; the journal is as it was */
     struct part_output output; /* PART_RAN, proved: owned from here */
+    struct part_output *outputs; /* PART_RAN, of a batch: what they hold is owned from here; without a proof: not proved */
+    unsigned wrong;              /* of these, a bit for each that did not verify */
     void *carry;               /* PART_RAN, synthesised: owned from here */
     bool carry_freed;          /* PART_RAN, proved: the lane has freed the part's carry */
     struct stored_key *key;

@@ -11,8 +11,6 @@
 
 STATIC_ASSERT((int)ENGINE_DEVICES_MOST == (int)BUDGET_DEVICES_MOST, "a line of the ledger for each device");
 
-#define IDLE_STREAMS 4 /* that keys keep on a device between proofs (groth16/key_device.c) */
-
 /* -- opening ------------------------------------------------------------------------------------------------------------ */
 
 cuzk_status engine_bad_option(struct task *t, const char *name, const char *why)
@@ -129,6 +127,12 @@ static cuzk_status open_devices(struct engine *e, struct task *t, const struct e
     return CUZK_OK;
 }
 
+/* Of a device. */
+static uint64_t streams_bytes(const struct engine *e, const struct device_info *info)
+{
+    return info->stream_bytes * ((e->lane_count + e->device_count - 1) / e->device_count + PLACE_IDLE_STREAMS);
+}
+
 /* Memory of devices that have their own: the smallest one's, less what streams hold: one for each lane of a device and those that keys
  * keep. */
 static void plan_devices(const struct engine *e, struct bytes *total, struct bytes *fixed)
@@ -140,8 +144,7 @@ static void plan_devices(const struct engine *e, struct bytes *total, struct byt
         struct device_info info;
         device_info_of(e, i, &info);
         if (info.memory_bytes < bytes) bytes = info.memory_bytes;
-        const uint64_t held =
-            info.stream_bytes * ((e->lane_count + e->device_count - 1) / e->device_count + IDLE_STREAMS);
+        const uint64_t held = streams_bytes(e, &info);
         if (held > streams) streams = held;
     }
     for (size_t i = 0; i < e->device_count; i++) {
@@ -199,6 +202,43 @@ static void count_copies(const struct engine *e, struct circuit *c)
 {
     c->key_bytes.of[BYTES_HEAP] += e->device_count * c->key_own_bytes;
     c->prove_bytes.of[BYTES_HEAP] += c->carry_bytes.of[BYTES_HEAP];
+    c->batch.key_bytes.of[BYTES_HEAP] += e->device_count * c->key_own_bytes;
+}
+
+/* Every device has the key, and what its batches share: device 0's was measured. */
+static void count_devices(const struct engine *e, struct circuit *c)
+{
+    const uint64_t shared = c->batch.parts_most != 0 ? c->batch.key_bytes.of[BYTES_HEAP] - c->key_bytes.of[BYTES_HEAP] : 0;
+
+    for (size_t i = 1; i < e->device_count; i++) {
+        c->key_bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE];
+        c->batch.key_bytes.of[BYTES_DEVICE + i] = c->batch.key_bytes.of[BYTES_DEVICE];
+        c->batch.key_bytes.of[BYTES_HEAP] += shared;
+    }
+}
+
+/* Circuits whose batches have no room within the budget, or are not wanted, prove part by part. */
+static void choose_batches(struct engine *e, const struct bytes *total, const struct bytes *fixed, bool never)
+{
+    struct bytes room = *total;
+
+    for (int k = 0; k < BYTES_KINDS; k++) room.of[k] -= fixed->of[k] < room.of[k] ? fixed->of[k] : room.of[k];
+    for (size_t i = 0; i < e->circuit_count; i++) {
+        struct circuit *c = &e->circuits[i];
+        struct bytes batch = c->batch.key_bytes, single = c->batch.key_bytes, part = c->carry_bytes;
+        if (c->batch.parts_most == 0) continue;
+        bytes_add(&batch, &c->batch.run_bytes);
+        bytes_add(&part, &c->prove_bytes);
+        bytes_max(&part, &c->synthesis_bytes);
+        bytes_add(&single, &part);
+        const int lacking = bytes_lacking(&batch, &room);
+        c->batch.beside &= bytes_lacking(&single, &room) < 0;
+        if (lacking < 0 && !never) continue;
+        c->batch.parts_most = 0;
+        if (!never)
+            log_warn(NULL, "parts on circuit %s are proved by themselves: together they take %llu bytes of %s; there are %llu", c->name,
+                     (unsigned long long)batch.of[lacking], bytes_kind_name(lacking), (unsigned long long)room.of[lacking]);
+    }
 }
 
 /* What every circuit takes.  Those that need not be there and cannot be used are dropped. */
@@ -214,8 +254,7 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
         const cuzk_status status = e->apart ? device_process_measure(e->processes[0], &own, c, kept)
                                             : c->kind->measure(&own, c, place);
         if (status == CUZK_OK && e->apart) count_copies(e, c);
-        for (size_t i = 1; i < e->device_count; i++)
-            c->key_bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE];
+        if (status == CUZK_OK) count_devices(e, c);
         if (status == CUZK_OK) {
             kept++;
             continue;
@@ -236,11 +275,15 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
 
 static cuzk_status open_core(struct engine *e, struct task *t, const struct engine_options *o)
 {
-    const struct place place = { .backend = e->backend, .device = e->devices[0] };
+    struct place place = { .backend = e->backend, .device = e->devices[0] };
+    struct device_info info;
     struct bytes total, fixed;
 
+    device_info_of(e, 0, &info);
+    place.spoken_for = streams_bytes(e, &info);
     TRY(measure_circuits(e, t, &place));
     plan_budget(e, o, &total, &fixed);
+    choose_batches(e, &total, &fixed, o->batches_never);
     struct core_options options = {
         .queue_most = o->queue_most,
         .result_most = o->result_most,

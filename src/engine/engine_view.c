@@ -38,7 +38,7 @@ static void view_key(struct key_view *out, const struct stored_key *k, uint64_t 
     name_copy(out->kind, k->circuit->kind->name);
     out->state = k->state;
     out->references = k->references;
-    const struct bytes *b = k->state == KEY_COLD ? &k->circuit->key_bytes : &k->bytes;
+    const struct bytes *b = k->state == KEY_COLD ? key_store_wants(k) : &k->bytes;
     for (int i = 0; i < BYTES_KINDS; i++) out->bytes += b->of[i];
     if (k->state == KEY_RESIDENT && k->references == 0) out->idle_ms = (now_ns - k->idle_since_ns) / MS;
 }

@@ -11,6 +11,16 @@
 
 #define JOB_PARTS_MOST  256
 #define JOB_TABLES_MOST 8
+#define JOB_BATCH_MOST  16 /* parts that are proved together */
+
+/* How parts of one job are proved together on a device: docs/decisions/0011-parts-in-batches.md. */
+struct circuit_batch {
+    unsigned parts_most;    /* at a time; 0: not on this device, and nothing below counts */
+    bool beside;            /* a part may be proved by itself while the key is loaded for batches; else it is loaded anew for that */
+    struct bytes key_bytes; /* instead of the circuit's: what stays for all batches included */
+    struct bytes run_bytes; /* that a batch takes in addition, whatever its number of parts */
+    uint64_t device_bytes, host_bytes; /* the kind's own, from measure: within what a batch is to be planned */
+};
 
 /* A circuit as configured; immutable while the engine runs.  Of bytes on devices only the line BYTES_DEVICE is filled by a kind: that of
  * whatever device a part runs on; a key is on all of them. */
@@ -30,7 +40,10 @@ struct circuit {
         table_id; /* what a device keeps once such a job has run, shared by circuits of the same id ... */
     uint64_t table_bytes; /* ... and its heap bytes; 0: nothing */
     uint64_t note;        /* of the kind's own, from measure */
+    struct circuit_batch batch;
 };
+
+#define PLACE_IDLE_STREAMS 4 /* that keys keep on a device between proofs (groth16/key_device.c) */
 
 /* Where a part runs. */
 struct place {
@@ -38,6 +51,7 @@ struct place {
     struct device *device;
     struct lanes *lanes; /* of the device, through which its proofs go; NULL: none */
     const struct buffer *block; /* the lane's own, for a proof to work in, of at least the circuit's block_bytes; NULL: none */
+    uint64_t spoken_for; /* bytes of the device that are the engine's own: a kind that plans with all of its memory leaves them */
 };
 
 /* What a part is made from. */
@@ -111,6 +125,18 @@ struct job_kind {
      * CUZK_PROOF_INVALID: the part is wrong and nothing says that the input is at fault; any other error says that it is. */
     cuzk_status (*verify)(struct task *t, struct part_output *out, const struct part_input *in,
                           void *carry);
+
+    /* Of a kind with circuits whose batch.parts_most is not 0: parts that have not been synthesised, from the payload. */
+    /** Makes out[i].proof of parts[i]; where it is NULL, that part is to be tried by itself, which tells why.
+     * Errors  of the batch as a whole: CUZK_NO_MEMORY and what a device may say: its parts are tried by themselves; else the request is at
+     *         fault, and the text is what a part by itself would have said.  Thread  a lane's; at most one at a time on a key and device */
+    cuzk_status (*prove_parts)(struct task *t, struct part_output *out, const struct part_input *in,
+                               const unsigned *parts, unsigned count, const struct place *place,
+                               const struct bytes *granted);
+    /** Verifies what is there of out[i].proof, all of which may come from a process that is not trusted.
+     * Out     *wrong: bit i is set if out[i] does not verify */
+    cuzk_status (*verify_parts)(struct task *t, unsigned *wrong, const struct part_output *out,
+                                const struct part_input *in, const unsigned *parts, unsigned count);
 
     /** Joins the verified parts, in order.  Cheap.  Thread  the engine's. */
     cuzk_status (*assemble)(struct task *t, struct part_output *out, const struct circuit *c,

@@ -44,8 +44,8 @@ void key_store_unref(struct stored_key *k, uint64_t now_ns)
 bool key_store_begin_load(struct stored_key *k, struct budget *b, uint64_t now_ns)
 {
     must_be(k, k->state == KEY_COLD, "loaded");
-    if (!budget_take(b, &k->circuit->key_bytes)) return false;
-    k->bytes = k->circuit->key_bytes;
+    if (!budget_take(b, key_store_wants(k))) return false;
+    k->bytes = *key_store_wants(k);
     k->state = KEY_LOADING;
     k->load_start_ns = now_ns;
     return true;

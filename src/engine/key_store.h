@@ -20,8 +20,17 @@ struct stored_key {
         wanted_rank; /* place in the queue's order of the first job that wants it; set by each pass of the scheduler */
     struct waiter *preloads, *evicts;
     bool was_loaded; /* when the eviction was asked for */
-    bool lost;       /* RESIDENT: its files have changed under it; no part begins with it, and it goes when none is left */
+    bool lost;       /* RESIDENT: its files have changed under it, or it is wanted the other way; no part begins with it, and it goes when
+                      * none is left */
+    bool singly;              /* loaded, or to be, for parts by themselves, though its circuit has batches */
+    uint64_t singly_until_ns; /* no batch before: one has failed */
 };
+
+/* What it takes at most, loaded the way it is wanted. */
+static inline const struct bytes *key_store_wants(const struct stored_key *k)
+{
+    return k->circuit->batch.parts_most != 0 && !k->singly ? &k->circuit->batch.key_bytes : &k->circuit->key_bytes;
+}
 
 struct key_store {
     struct stored_key *keys; /* one a circuit, in the same order */

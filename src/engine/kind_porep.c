@@ -6,6 +6,8 @@
  * between parts.  What is verified is the bytes that leave, against inputs derived from miner, sector and the public members of the
  * payload.
  *
+ * On a device that makes witnesses itself partitions are proved together instead, from the payload (porep_batch.h).
+ *
  * At submit the payload is read to its end, so one that is not a C1 output, or of another sector, is refused there; a value in it that
  * is wrong makes the job fail when the partition is synthesised, and is named. */
 #include "engine/engine.h"
@@ -15,13 +17,18 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/pool.h"
-#include "filecoin/porep_key.h"
-#include "filecoin/porep_proof.h"
-#include "formats/proof_codec.h"
+#include "engine/porep_batch.h"
+#include "groth16/chunks.h"
 #include "groth16/key_check.h"
 #include "groth16/prove.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* A key as loaded. */
+struct porep_loaded {
+    struct porep_key key; /* first: whoever needs no more takes it for this */
+    struct porep_batches batches;
+};
 
 /* -- keys --------------------------------------------------------------------------------------------------------------- */
 
@@ -67,6 +74,7 @@ static cuzk_status porep_measure(struct task *t, struct circuit *c, const struct
     kind_add_plan(c, &plan);
     kind_table(c, key.key);
     c->note = shape->sector_bytes;
+    porep_batch_measure(c, t, &key, &plan, place);
 out:
     porep_key_close(&key);
     return status;
@@ -74,16 +82,18 @@ out:
 
 static cuzk_status porep_load(struct task *t, void **out, struct bytes *bytes, const struct circuit *c)
 {
-    struct porep_key *k = calloc(1, sizeof *k);
+    struct porep_loaded *loaded = calloc(1, sizeof *loaded);
 
-    if (k == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
+    if (loaded == NULL) return FAIL(t, CUZK_NO_MEMORY, "no memory for a key");
+    struct porep_key *k = &loaded->key;
     const cuzk_status status =
         porep_key_open(k, t, porep_shape_by_bytes(c->note), c->key_path, c->key_mode, 0);
     if (status != CUZK_OK) {
         porep_key_close(k);
-        free(k);
+        free(loaded);
         return status;
     }
+    porep_batches_init(&loaded->batches);
     if (k->development)
         log_warn(
             t,
@@ -91,14 +101,17 @@ static cuzk_status porep_load(struct task *t, void **out, struct bytes *bytes, c
             c->name);
     memset(bytes, 0, sizeof *bytes);
     bytes->of[BYTES_HEAP] = key_bytes(k);
-    *out = k;
+    *out = loaded;
     return CUZK_OK;
 }
 
 static void porep_unload(void *key)
 {
-    porep_key_close(key);
-    free(key);
+    struct porep_loaded *loaded = key;
+
+    porep_batches_close(&loaded->batches);
+    porep_key_close(&loaded->key);
+    free(loaded);
 }
 
 /* -- the request -------------------------------------------------------------------------------------------------------- */
@@ -334,6 +347,84 @@ static cuzk_status porep_verify(struct task *t, struct part_output *out, const s
     return FAIL(t, CUZK_PROOF_INVALID, "the proof of partition %u does not verify", in->part);
 }
 
+/* -- partitions together ------------------------------------------------------------------------------------------------ */
+
+/* What all partitions of a payload are proved and verified for.  c1: to be ended with c1_fini, also on failure. */
+static cuzk_status read_payload(struct task *t, struct c1 *c1, struct porep_public *public, const struct part_input *in)
+{
+    struct porep_request request;
+    struct porep_statement statement;
+
+    TRY(read_parameters(t, &request, in->parameters));
+    TRY(c1_read(c1, t, in->payload, NULL));
+    TRY(check_request(t, c1, in->circuit, &request));
+    porep_proof_statement(&statement, c1, request.miner, request.sector);
+    porep_proof_derive(public, &statement);
+    return CUZK_OK;
+}
+
+static cuzk_status porep_prove_parts(struct task *t, struct part_output *out, const struct part_input *in,
+                                     const unsigned *parts, unsigned count, const struct place *place,
+                                     const struct bytes *granted)
+{
+    struct porep_loaded *loaded = in->key;
+    struct c1 c1 = { .proof = NULL };
+    struct porep_public public;
+
+    (void)granted; /* it and the key's share are what in->circuit->batch says, within which the batch is planned */
+    cuzk_status status = read_payload(t, &c1, &public, in);
+    for (unsigned i = 0; status == CUZK_OK && i < count; i++)
+        if (parts[i] >= c1.partitions) status = FAIL(t, CUZK_INVALID_ARGUMENT, "there is no partition %u", parts[i]);
+    if (status == CUZK_OK)
+        status = porep_batches_prove(&loaded->batches, t, out, &loaded->key, &in->circuit->batch, &c1, &public, parts,
+                                     count, place);
+    c1_fini(&c1);
+    return status;
+}
+
+struct verifying {
+    const struct porep_key *key;
+    const struct porep_public *public;
+    const struct part_output *out;
+    const unsigned *parts;
+    atomic_uint wrong;
+};
+
+static cuzk_status verify_some(struct task *t, void *context, uint64_t begin, uint64_t end)
+{
+    struct verifying *v = context;
+
+    for (uint64_t i = begin; i < end; i++) {
+        const struct span proof = span_of(v->out[i].proof, v->out[i].proof_bytes);
+        struct task quiet;
+        task_init(&quiet);
+        if (proof.data == NULL) continue;
+        const cuzk_status verdict = porep_proof_verify(&quiet, &v->key->verifier, v->public, v->parts[i], 1, proof);
+        if (verdict == CUZK_PROOF_INVALID || verdict == CUZK_MALFORMED) {
+            atomic_fetch_or(&v->wrong, 1u << i);
+        } else if (verdict != CUZK_OK) {
+            t->error = quiet.error;
+            return verdict;
+        }
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status porep_verify_parts(struct task *t, unsigned *wrong, const struct part_output *out,
+                                      const struct part_input *in, const unsigned *parts, unsigned count)
+{
+    struct porep_public public;
+    struct verifying v = { .key = in->key, .public = &public, .out = out, .parts = parts };
+    struct c1 c1 = { .proof = NULL };
+
+    atomic_init(&v.wrong, 0);
+    cuzk_status status = read_payload(t, &c1, &public, in);
+    c1_fini(&c1);
+    if (status == CUZK_OK) status = chunks_run(t, NULL, count, 1, verify_some, &v);
+    *wrong = atomic_load(&v.wrong);
+    return status;
+}
+
 static cuzk_status porep_assemble(struct task *t, struct part_output *out, const struct circuit *c,
                                   const struct part_output *parts, unsigned part_count)
 {
@@ -375,6 +466,8 @@ const struct job_kind kind_porep = {
     .carry_view = porep_carry_view,
     .prove = porep_prove,
     .verify = porep_verify,
+    .prove_parts = porep_prove_parts,
+    .verify_parts = porep_verify_parts,
     .key_intact = porep_key_intact,
     .key_mark = porep_key_mark,
     .assemble = porep_assemble,

@@ -13,8 +13,9 @@ struct lane {
     unsigned device; /* whose memory its parts take */
     /* BUSY and STUCK */
     struct job *job;
-    unsigned part;
+    unsigned part; /* of a batch the first */
     bool synthesis;
+    unsigned batch[JOB_BATCH_MOST], batch_count; /* parts that are proved together; 0: `part` by itself */
     bool detached;              /* the part was taken from it: what it brings is thrown away */
     uint64_t start_ns, stop_ns; /* stop_ns: when it was told to stop, 0: it was not */
     uint64_t watch_ns;          /* from when on its time is, the watchdog's and the job's; 0: the run waits for its turn */

@@ -56,6 +56,7 @@ static void begins(void *context)
     mailbox_send(l->engine, &l->begun.link);
 }
 
+/* The part, or all parts of a batch. */
 static cuzk_status prove_apart(struct lane_thread *l, struct task *t, const struct part_input *in, struct event *e)
 {
     struct device_run run = { .channel = l->channel,
@@ -65,7 +66,10 @@ static cuzk_status prove_apart(struct lane_thread *l, struct task *t, const stru
                               .context = l,
                               .alone = l->alone };
 
-    const cuzk_status status = device_process_prove(l->process, t, &e->output, &run, in, l->carry, &l->granted);
+    const cuzk_status status =
+        l->batch_count > 0
+            ? device_process_prove_parts(l->process, t, l->outputs, &run, in, l->batch, l->batch_count, &l->granted)
+            : device_process_prove(l->process, t, &e->output, &run, in, l->carry, &l->granted);
     if (status == CUZK_OK) return status;
     if (run.key_changed) e->outcome = PART_KEY_LOST;
     if (run.loss == DEVICE_LOSS_SHARED) e->outcome = PART_DEVICE_GONE;
@@ -92,10 +96,21 @@ static cuzk_status prove_and_verify(struct lane_thread *l, struct task *t, const
     return status;
 }
 
+static cuzk_status prove_batch(struct lane_thread *l, struct task *t, const struct part_input *in, struct event *e)
+{
+    const struct job_kind *kind = in->circuit->kind;
+
+    if (l->process == NULL)
+        TRY(kind->prove_parts(t, l->outputs, in, l->batch, l->batch_count, &l->place, &l->granted));
+    else
+        TRY(prove_apart(l, t, in, e));
+    return kind->verify_parts(t, &e->wrong, l->outputs, in, l->batch, l->batch_count);
+}
+
 static cuzk_status run_part(struct lane_thread *l, struct task *t, struct event *e)
 {
     const struct job *j = l->job;
-    const bool wants_payload = l->synthesis == j->circuit->kind->has_synthesis;
+    const bool wants_payload = l->batch_count > 0 || l->synthesis == j->circuit->kind->has_synthesis;
     struct part_input in = {
         .circuit = j->circuit, .key = l->key, .part = l->part, .part_count = j->part_count
     };
@@ -109,7 +124,9 @@ static cuzk_status run_part(struct lane_thread *l, struct task *t, struct event 
         TRY(payload_file_read(t, &read, l->data_folder, j));
         in.payload = span_of(read, j->payload_bytes);
     }
-    if (l->synthesis)
+    if (l->batch_count > 0)
+        status = prove_batch(l, t, &in, e);
+    else if (l->synthesis)
         status = j->circuit->kind->synthesise(t, &e->carry, &in);
     else
         status = prove_and_verify(l, t, &in, e);
@@ -146,17 +163,22 @@ static void run(struct lane_thread *l)
     e->kind = EVENT_PART_ENDED;
     e->lane = l->index;
     e->outcome = PART_FAILED;
+    e->outputs = l->batch_count > 0 ? l->outputs : NULL;
     cuzk_status status = run_part(l, &t, e);
     if (status == CUZK_OK) {
         e->outcome = PART_RAN;
     } else {
         part_output_free(&e->output); /* no wrong byte leaves the lane */
+        for (unsigned i = 0; i < l->batch_count; i++) part_output_free(&l->outputs[i]);
         blame_key(l, &t, e, &status);
     }
     if (l->block.bytes > l->keeps) block_give(l); /* a run that has not come to its block: what the lane is said to keep, no more */
-    log_info(&t, "CUZK_TIMING: job=%s part=%u stage=%s ms=%.1f device=%s status=%s", l->job->id, l->part,
-             l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name,
-             status_name(status));
+    if (l->batch_count > 0)
+        log_info(&t, "CUZK_TIMING: job=%s part=%u parts=%u stage=batch ms=%.1f device=%s status=%s", l->job->id, l->part,
+                 l->batch_count, clock_ms_since(start_ns), l->device_name, status_name(status));
+    else
+        log_info(&t, "CUZK_TIMING: job=%s part=%u stage=%s ms=%.1f device=%s status=%s", l->job->id, l->part,
+                 l->synthesis ? "synthesis" : "prove", clock_ms_since(start_ns), l->device_name, status_name(status));
     answer_status(&l->answer, status, &t);
 }
 
@@ -223,18 +245,19 @@ cuzk_status lane_thread_start(struct lane_thread *l, struct task *t)
     return status;
 }
 
-void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key,
-                     const struct bytes *granted, uint64_t keeps)
+void lane_thread_run(struct lane_thread *l, const struct lane *what, void *key)
 {
     l->kind = ORDER_RUN;
-    l->job = job;
-    l->part = part;
-    l->synthesis = synthesis;
+    l->job = what->job;
+    l->part = what->part;
+    l->synthesis = what->synthesis;
+    memcpy(l->batch, what->batch, sizeof l->batch);
+    l->batch_count = what->batch_count;
     l->key = key;
-    l->carry = job->parts[part].carry;
-    l->granted = *granted;
-    l->keeps = keeps;
-    l->alone = job->parts[part].was_lost;
+    l->carry = what->job->parts[what->part].carry;
+    l->granted = what->held;
+    l->keeps = what->keeps;
+    l->alone = what->job->parts[what->part].was_lost;
     atomic_store(&l->cancel, false);
     mailbox_send(&l->orders, &l->order);
 }
@@ -278,6 +301,7 @@ static void unload(const struct loader *l, const struct key_order *o, void *key)
 static void load(const struct loader *l, struct key_order *o)
 {
     const struct circuit *c = o->key->circuit;
+    const struct bytes *wants = key_store_wants(o->key); /* LOADING: the engine leaves it alone */
     struct event *e = &o->answer.event;
     struct task t;
 
@@ -289,15 +313,16 @@ static void load(const struct loader *l, struct key_order *o)
     cuzk_status status = c->kind->load(&t, &e->loaded, &e->bytes, c);
     /* A device has its copy from the first proof there on; its room is the key's from now on. */
     for (size_t i = 0; i < l->device_count; i++)
-        e->bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE + i];
+        e->bytes.of[BYTES_DEVICE + i] = wants->of[BYTES_DEVICE + i];
     if (l->processes != NULL) e->bytes.of[BYTES_HEAP] += l->device_count * c->key_own_bytes;
-    const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, &c->key_bytes) : -1;
+    e->bytes.of[BYTES_HEAP] += wants->of[BYTES_HEAP] - c->key_bytes.of[BYTES_HEAP]; /* what batches will keep there */
+    const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, wants) : -1;
     if (k >= 0) { /* the file has changed since it was measured */
         c->kind->unload(e->loaded);
         status = FAIL(&t, CUZK_MISMATCH,
                       "the key of %s takes %llu bytes of %s; it took %llu when the engine started", c->name,
                       (unsigned long long)e->bytes.of[k], bytes_kind_name(k),
-                      (unsigned long long)c->key_bytes.of[k]);
+                      (unsigned long long)wants->of[k]);
         task_fail_place(&t, c->key_path, ERROR_NO_OFFSET, NULL,
                         "do not change key files while the engine runs; restart it");
     }

@@ -40,12 +40,14 @@ struct lane_thread {
     struct job *job; /* only what does not change while it is in flight is read */
     unsigned part;
     bool synthesis;
+    unsigned batch[JOB_BATCH_MOST], batch_count; /* parts that are proved together; 0: `part` by itself */
     void *key, *carry;
     struct bytes granted;
     uint64_t keeps; /* bytes that `block` is to have, for this run and until the next */
     bool alone; /* in the process */
     struct envelope begun, answer; /* begun, if at all, has been read when answer is */
     atomic_bool begun_unread;      /* it is on its way: not to be written */
+    struct part_output outputs[JOB_BATCH_MOST]; /* of a batch: what the answer points to */
     /* the thread's own */
     struct buffer block; /* wiped after each run */
     size_t used_bytes;   /* of it, by the run that has just ended */
@@ -53,9 +55,8 @@ struct lane_thread {
 
 cuzk_status lane_thread_start(struct lane_thread *l,
                               struct task *t) MUST_CHECK; /* the fields above `cancel` are set */
-/** Thread  the engine's, as all below. */
-void lane_thread_run(struct lane_thread *l, struct job *job, unsigned part, bool synthesis, void *key,
-                     const struct bytes *granted, uint64_t keeps);
+/** Runs what the core's lane says.  Thread  the engine's, as all below. */
+void lane_thread_run(struct lane_thread *l, const struct lane *what, void *key);
 void lane_thread_test(struct lane_thread *l);
 void lane_thread_give(struct lane_thread *l); /* the block that it keeps */
 void lane_thread_begun_read(struct lane_thread *l); /* `begun` may be sent again */

@@ -8,7 +8,11 @@
  * its; except that a part which holds memory already (it is synthesised) may always go on to its proof, evicting whatever is idle, and that a job which only
  * waits for its key, whose bytes are taken, blocks nobody.  A part is synthesised ahead only if what lasts (keys in use,
  * carries) leaves room for the largest proof among the carried parts: so one of them can always finish.  The block that a lane keeps for its
- * next proof is in the ledger and goes back, before any key, when somebody else needs it: it never blocks. */
+ * next proof is in the ledger and goes back, before any key, when somebody else needs it: it never blocks.
+ *
+ * Batches.  On a device whose circuit has them, parts that nobody has synthesised are proved together.  A batch that fails as a whole for
+ * no fault of the request costs its parts nothing: they go on by themselves, and so do all parts of the circuit for an hour.  Where
+ * a part by itself has no room beside what batches keep, the key is loaded anew, the other way, when nobody uses it. */
 #include "engine/core_inside.h"
 #include "engine/split.h"
 #include <stdio.h>
@@ -17,24 +21,35 @@
 #define RETEST_NS     (10ull * 1000000000)
 #define BACK_OFF_NS   (100ull * 1000000)
 #define STOP_GRACE_NS (CORE_STOP_GRACE_MS * 1000000ull)
+#define BATCH_PAUSE_NS (3600ull * 1000000000)
 
 static const struct bytes no_bytes;
 
 /* -- starting ----------------------------------------------------------------------------------------------------------- */
 
-/* What a stage of a part takes on a lane.  A payload that is only on disk is read for the run; only the first stage sees it.  copies: into
+/* What is to run next on a lane. */
+struct stage {
+    unsigned part;
+    bool synthesis;
+    unsigned batch[JOB_BATCH_MOST], batch_count; /* parts that are proved together; 0: `part` by itself */
+};
+
+/* What a stage takes on a lane.  A payload that is only on disk is read for the run; only the first stage sees it.  copies: into
  * the memory of a device's process; what synthesis leaves is copied too, and counted in the circuit's bytes. */
-static struct bytes stage_bytes(const struct job *j, bool synthesis, const struct lane *l, bool copies)
+static struct bytes stage_bytes(const struct job *j, const struct stage *s, const struct lane *l, bool copies)
 {
-    struct bytes need = synthesis ? j->circuit->synthesis_bytes : j->circuit->prove_bytes;
+    const bool together = s->batch_count > 0, has_synthesis = j->circuit->kind->has_synthesis;
+    struct bytes need = together       ? j->circuit->batch.run_bytes
+                        : s->synthesis ? j->circuit->synthesis_bytes
+                                       : j->circuit->prove_bytes;
     const uint64_t device = need.of[BYTES_DEVICE];
 
     need.of[BYTES_DEVICE] = 0;
     need.of[BYTES_DEVICE + l->device] = device;
 
-    if (j->payload == NULL && synthesis == j->circuit->kind->has_synthesis)
+    if (j->payload == NULL && (together || s->synthesis == has_synthesis))
         need.of[BYTES_HEAP] += j->payload_bytes;
-    if (copies && !j->circuit->kind->has_synthesis) need.of[BYTES_HEAP] += j->payload_bytes;
+    if (copies && (together || !has_synthesis)) need.of[BYTES_HEAP] += j->payload_bytes;
     return need;
 }
 
@@ -50,7 +65,7 @@ static void lasting_bytes(const struct engine_core *c, unsigned added, struct by
     for (unsigned i = 0; i < c->store.count; i++) {
         const struct stored_key *k = &c->store.keys[i];
         if (c->carried_parts[i] == 0 && i != added) continue;
-        bytes_add(lasting, &k->circuit->key_bytes);
+        bytes_add(lasting, key_store_wants(k));
         bytes_max(reserve, &k->circuit->prove_bytes);
     }
 }
@@ -165,38 +180,52 @@ static void load(struct engine_core *c, struct stored_key *k, uint64_t now_ns)
     core_do_key(c, ACT_LOAD, k);
 }
 
+/* Of what is given to a part: a batch has it for each of its own. */
+static uint64_t limit_ns(const struct lane *l, uint64_t part_ns)
+{
+    const uint64_t parts = l->batch_count > 0 ? l->batch_count : 1;
+
+    return part_ns < UINT64_MAX / 4 / parts ? part_ns * parts : UINT64_MAX / 4;
+}
+
 /* What ends first: the watchdog's time, or that of the job for one of its parts. */
 static void watch(struct engine_core *c, const struct lane *l)
 {
     if (l->watch_ns == 0) return;
-    if (c->options.watchdog_ns != 0) core_due(c, l->watch_ns + c->options.watchdog_ns);
-    if (l->job->part_ns != 0) core_due(c, l->watch_ns + l->job->part_ns);
+    if (c->options.watchdog_ns != 0) core_due(c, l->watch_ns + limit_ns(l, c->options.watchdog_ns));
+    if (l->job->part_ns != 0) core_due(c, l->watch_ns + limit_ns(l, l->job->part_ns));
 }
 
-static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsigned part, bool synthesis,
+static void part_start(struct engine_core *c, uint32_t lane, struct job *j, const struct stage *s,
                        const struct bytes *need, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[lane];
-    struct part *p = &j->parts[part];
+    const bool synthesis = s->synthesis;
+    const unsigned runs = s->batch_count > 0 ? s->batch_count : 1;
 
-    if (p->state == PART_WAITING)
-        key_store_ref(&c->store.keys[j->circuit_index]); /* a READY part has kept its reference */
+    if (j->parts[s->part].state == PART_WAITING)
+        key_store_ref(&c->store.keys[j->circuit_index]); /* a READY part has kept its reference; a batch has one for all */
     if (synthesis) {
         bytes_add(&c->carried, &j->circuit->carry_bytes);
         c->carried_parts[j->circuit_index]++;
     }
-    job_part_move(j, part, synthesis ? PART_SYNTHESISING : PART_PROVING);
+    l->batch_count = s->batch_count;
+    for (unsigned i = 0; i < runs; i++) {
+        const unsigned part = s->batch_count > 0 ? s->batch[i] : s->part;
+        l->batch[i] = part;
+        j->parts[part].lane = lane;
+        job_part_move(j, part, synthesis ? PART_SYNTHESISING : PART_PROVING);
+    }
     if (j->state == JOB_QUEUED) job_move(j, JOB_STARTED);
     if (j->first_start_ns == 0) j->first_start_ns = now_ns;
     if (j->key_since_ns != 0) j->key_ns += now_ns - j->key_since_ns;
     j->key_since_ns = 0;
     j->in_flight++;
-    j->attempts++;
-    c->counters.attempts++;
-    p->lane = lane;
+    j->attempts += runs;
+    c->counters.attempts += runs;
     l->state = LANE_BUSY;
     l->job = j;
-    l->part = part;
+    l->part = s->part;
     l->synthesis = synthesis;
     l->detached = l->stopped_by_watchdog = false;
     l->start_ns = now_ns;
@@ -204,14 +233,51 @@ static void part_start(struct engine_core *c, uint32_t lane, struct job *j, unsi
     l->stop_ns = 0;
     l->held = *need;
     l->held.of[BYTES_HEAP] += l->kept;
-    l->keeps = keeps_after(c, l, j->circuit, synthesis);
+    l->keeps = keeps_after(c, l, j->circuit, synthesis || s->batch_count > 0);
     l->kept = 0;
     watch(c, l);
-    const struct action a = { .kind = ACT_RUN, .lane = lane, .job = j, .part = part, .synthesis = synthesis };
+    const struct action a = { .kind = ACT_RUN, .lane = lane, .job = j, .part = s->part, .synthesis = synthesis };
     c->act(c->act_context, &a);
 }
 
-/* Starts the first part in order that may run on the lane.  *blocked: some job in this pass waits for memory, so later ones take none. */
+/* Parts of this circuit are proved by themselves for a while. */
+static void batch_pause(struct engine_core *c, struct stored_key *key, const struct job *j, const char *why, uint64_t now_ns)
+{
+    key->singly_until_ns = now_ns + BATCH_PAUSE_NS;
+    core_note(c, LOG_WARN, j, "parts on circuit %s are proved by themselves for an hour: %s", key->circuit->name, why);
+}
+
+static bool stage_next(const struct engine_core *c, const struct job *j, uint32_t lane, uint64_t now_ns, struct stage *out)
+{
+    bool wait = false;
+
+    memset(out, 0, sizeof *out);
+    if (now_ns >= c->store.keys[j->circuit_index].singly_until_ns)
+        out->batch_count = split_batch(j, &c->lanes, lane, now_ns, out->batch, &wait);
+    out->part = out->batch[0];
+    if (out->batch_count > 0) return true;
+    return !wait && split_next(j, &c->lanes, lane, now_ns, &out->part, &out->synthesis);
+}
+
+/* Whether the key is loaded, or will be, the way that a stage wants it; if not, it goes when nobody uses it any more. */
+static bool key_in_way(struct engine_core *c, struct stored_key *key, const struct stage *s, bool holds)
+{
+    const bool singly = s->batch_count == 0;
+
+    if (holds || key->circuit->batch.parts_most == 0 || (singly && key->circuit->batch.beside)) return true;
+    if (key->singly == singly) return true;
+    if (key->state == KEY_RESIDENT) key->lost = true;
+    if (key->state == KEY_RESIDENT && key->references == 0) evict(c, key);
+    if (key->state == KEY_COLD) key->singly = singly;
+    return key->state == KEY_COLD;
+}
+
+static bool nothing_returns(const struct engine_core *c)
+{
+    return !anything_runs(c) && memcmp(&c->store.evicting, &no_bytes, sizeof no_bytes) == 0 && core_giving_bytes(c) == 0;
+}
+
+/* Starts the first part in order that may run on the lane, or the first batch.  *blocked: some job in this pass waits for memory, so later ones take none. */
 static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_t *blocked_at,
                       uint64_t now_ns)
 {
@@ -220,14 +286,15 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
     for (size_t rank = 0; rank < c->queue.count && !l->giving; rank++) {
         struct job *j = c->queue.jobs[rank];
         struct stored_key *key = &c->store.keys[j->circuit_index];
-        unsigned part;
-        bool synthesis;
+        struct stage s;
 
-        if (!split_next(j, &c->lanes, lane, now_ns, &part, &synthesis)) continue;
-        const bool holds = j->parts[part].state == PART_READY;
+        if (!stage_next(c, j, lane, now_ns, &s)) continue;
+        const bool holds = j->parts[s.part].state == PART_READY;
         if (*blocked && rank >= *blocked_at && !holds) continue;
-        struct bytes need = stage_bytes(j, synthesis, l, c->options.copies_inputs);
-        need.of[BYTES_HEAP] -= reused(l, j->circuit, synthesis);
+        if (!key_in_way(c, key, &s, holds)) continue;
+        const bool no_block = s.synthesis || s.batch_count > 0;
+        struct bytes need = stage_bytes(j, &s, l, c->options.copies_inputs);
+        need.of[BYTES_HEAP] -= reused(l, j->circuit, no_block);
         struct bytes lasting, reserve;
         struct admit_request r = { .need = &need,
                                    .key = key,
@@ -236,16 +303,16 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
                                    .min_idle_ns = c->options.evict_idle_ns,
                                    .now_ns = now_ns };
         r.impatient = queue_class(&c->queue, j, now_ns) == JOB_CRITICAL || !anything_runs(c);
-        if (synthesis) {
+        if (s.synthesis) {
             lasting_bytes(c, j->circuit_index, &lasting, &reserve);
             r.lasting = &lasting;
             r.reserve = &reserve;
         }
         /* its own block is no room for what will work in it */
-        switch (admit(c, &r, false, l->kept > reused(l, j->circuit, synthesis) ? NO_LANE : lane)) {
+        switch (admit(c, &r, false, l->kept > reused(l, j->circuit, no_block) ? NO_LANE : lane)) {
         case ADMIT_GO:
             if (!budget_take(&c->budget, &need)) return; /* cannot be: it was admitted */
-            part_start(c, lane, j, part, synthesis, &need, now_ns);
+            part_start(c, lane, j, &s, &need, now_ns);
             return;
         case ADMIT_LOAD:
             load(c, key, now_ns);
@@ -258,6 +325,10 @@ static void lane_feed(struct engine_core *c, uint32_t lane, bool *blocked, size_
         case ADMIT_WAIT:
         case ADMIT_GIVE:
         case ADMIT_EVICT:
+            if (s.batch_count > 0 && nothing_returns(c)) { /* asked again at once, and then for a part by itself */
+                batch_pause(c, key, j, "there is no room for a batch", now_ns);
+                core_due(c, now_ns);
+            }
             if (!*blocked || rank < *blocked_at) {
                 *blocked = true;
                 *blocked_at = rank;
@@ -479,6 +550,7 @@ static void detached_back(struct engine_core *c, struct lane *l, uint32_t lane, 
     key_store_unref(&c->store.keys[j->circuit_index], now_ns);
     j->in_flight--;
     l->job = NULL;
+    l->batch_count = 0;
     core_note(c, LOG_WARN, j, "lane %u answers again; what it brings comes too late", lane);
     if (lane_spent(c, l, now_ns))
         lane_close(c, lane, now_ns);
@@ -568,6 +640,125 @@ static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsi
     }
 }
 
+/* -- the end of a batch ------------------------------------------------------------------------------------------------- */
+
+/* Parts of a batch that it has not proved: the next attempt of each is by itself, and counts as the first where the batch did not. */
+static void batch_back(struct lane *l, struct job *j)
+{
+    for (unsigned i = 0; i < l->batch_count; i++) {
+        if (j->parts[l->batch[i]].state != PART_PROVING) continue;
+        part_back(j, l->batch[i]);
+        j->parts[l->batch[i]].singly = true;
+    }
+}
+
+/* Whether a batch has failed for what was asked; everything else is for parts by themselves to find out. */
+static bool of_request(cuzk_status s)
+{
+    return s == CUZK_INVALID_ARGUMENT || s == CUZK_MALFORMED || s == CUZK_MISMATCH || s == CUZK_UNSATISFIED;
+}
+
+/* A batch that brought nothing: as run_failed, but that no part of it is blamed. */
+static void batch_failed(struct engine_core *c, uint32_t lane, struct job *j, const struct event *e, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+    struct stored_key *key = &c->store.keys[j->circuit_index];
+    const char *text = l->stopped_by_watchdog ? "a batch ran longer than the watchdog allows"
+                       : e->error != NULL     ? e->error->text
+                                              : status_text(e->status);
+    const enum status_retry class = status_retry_class(e->status);
+    const bool gone = e->outcome == PART_DEVICE_GONE && !l->stopped_by_watchdog;
+
+    if (e->outcome == PART_KEY_LOST) {
+        key->lost = true;
+        core_note(c, LOG_ERROR, j, "%s; the key of %s is loaded again", text, j->circuit->name);
+        for (unsigned i = 0; i < l->batch_count; i++) {
+            part_back(j, l->batch[i]);
+            part_again(c, j, l->batch[i], e->status, e->error, now_ns);
+        }
+        return;
+    }
+    batch_back(l, j);
+    if (!l->stopped_by_watchdog && !gone && of_request(e->status)) {
+        core_finish(c, j, JOB_FAILED, e->status, e->error, now_ns);
+        return;
+    }
+    c->counters.retries += l->batch_count;
+    for (unsigned i = 0; gone && i < l->batch_count; i++) j->parts[l->batch[i]].was_lost = true;
+    if (gone) {
+        core_note(c, LOG_WARN, j, "%u parts were lost on lane %u and are tried again, each alone there: %s", l->batch_count, lane, text);
+        lane_quarantine(c, lane, false, now_ns);
+        return;
+    }
+    batch_pause(c, key, j, text, now_ns);
+    if (l->stopped_by_watchdog || class == RETRY_ELSEWHERE || class == RETRY_BUG) {
+        c->counters.lane_failures++;
+        lane_quarantine(c, lane, true, now_ns);
+    }
+}
+
+/* Each part of a batch that brought something: done, or by itself from now on. */
+static void batch_proved(struct engine_core *c, uint32_t lane, struct job *j, const struct event *e, uint64_t took_ns, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[lane];
+    const unsigned count = l->batch_count;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct part *p = &j->parts[l->batch[i]];
+        const bool wrong = e->wrong >> i & 1;
+        if (e->outputs[i].proof != NULL && !wrong) continue;
+        part_output_free(&e->outputs[i]);
+        part_back(j, l->batch[i]);
+        p->singly = true;
+        c->counters.retries++;
+        if (!wrong) continue;
+        c->counters.verify_failures++;
+        if (p->suspect_count < ARRAY_COUNT(p->suspects)) p->suspects[p->suspect_count++] = lane;
+        core_note(c, LOG_ERROR, j, "part %u: a proof made in a batch on lane %u does not verify and is thrown away", l->batch[i], lane);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct event one = { .output = e->outputs[i] };
+        if (one.output.proof == NULL) continue;
+        memset(&e->outputs[i], 0, sizeof e->outputs[i]);
+        proved(c, j, l->batch[i], &one, took_ns / count, now_ns);
+    }
+    if (e->wrong != 0 && l->state == LANE_IDLE) lane_quarantine(c, lane, false, now_ns);
+}
+
+static void outputs_free(const struct lane *l, const struct event *e)
+{
+    for (unsigned i = 0; e->outputs != NULL && i < l->batch_count; i++) part_output_free(&e->outputs[i]);
+}
+
+static void batch_ended(struct engine_core *c, const struct event *e, uint64_t now_ns)
+{
+    struct lane *l = &c->lanes.lanes[e->lane];
+    struct job *j = l->job;
+    const uint64_t took_ns = now_ns - l->start_ns;
+    const bool over = core_job_over(j), ran = e->outcome == PART_RAN;
+    struct bytes back = l->held;
+
+    back.of[BYTES_HEAP] -= l->keeps;
+    budget_give(&c->budget, &back);
+    key_store_unref(&c->store.keys[j->circuit_index], now_ns);
+    l->held = no_bytes;
+    l->kept = l->keeps;
+    l->job = NULL;
+    l->state = LANE_IDLE;
+    j->in_flight--;
+    if (over) {
+        outputs_free(l, e);
+        if (!ran && status_retry_class(e->status) >= RETRY_ELSEWHERE) lane_quarantine(c, e->lane, false, now_ns);
+    } else if (!ran) {
+        batch_failed(c, e->lane, j, e, now_ns);
+    } else {
+        batch_proved(c, e->lane, j, e, took_ns, now_ns);
+    }
+    l->batch_count = 0;
+    if (l->state == LANE_IDLE && lane_spent(c, l, now_ns)) lane_close(c, e->lane, now_ns);
+    core_settle(c, j);
+}
+
 void core_part_begun(struct engine_core *c, uint32_t lane, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[lane];
@@ -589,7 +780,12 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
     if (l->detached) {
         if (e->carry != NULL) j->circuit->kind->carry_free(e->carry);
         part_output_free(&output);
+        outputs_free(l, e);
         detached_back(c, l, e->lane, now_ns);
+        return;
+    }
+    if (l->batch_count > 0) {
+        batch_ended(c, e, now_ns);
         return;
     }
     const uint64_t took_ns = now_ns - l->start_ns;
@@ -646,7 +842,7 @@ static void lane_give_up(struct engine_core *c, uint32_t lane, uint64_t now_ns)
     l->detached = true;
     c->counters.lane_failures++;
     lane_strike(&c->lanes, lane, now_ns);
-    if (j->circuit->kind->has_synthesis) {
+    if (j->circuit->kind->has_synthesis && l->batch_count == 0) {
         if (!l->synthesis) bytes_add(&l->held, &j->circuit->carry_bytes);
         carry_ends(c, j);
         l->carry = p->carry;
@@ -655,6 +851,11 @@ static void lane_give_up(struct engine_core *c, uint32_t lane, uint64_t now_ns)
     bytes_add(&c->stuck, &l->held);
     core_note(c, LOG_ERROR, j, "lane %u does not stop; it is given up with the memory it holds", lane);
     if (core_job_over(j)) return;
+    if (l->batch_count > 0) {
+        batch_back(l, j);
+        batch_pause(c, &c->store.keys[j->circuit_index], j, why.text, now_ns);
+        return;
+    }
     part_back(j, l->part);
     part_again(c, j, l->part, CUZK_DEADLINE, &why, now_ns);
 }
@@ -668,9 +869,9 @@ static void watch_part(struct engine_core *c, uint32_t lane, uint64_t now_ns)
     const uint64_t limit = c->options.watchdog_ns, took_ns = now_ns - l->watch_ns;
 
     if (l->watch_ns == 0) return;
-    if (l->job->part_ns != 0 && took_ns >= l->job->part_ns) {
+    if (l->job->part_ns != 0 && took_ns >= limit_ns(l, l->job->part_ns)) {
         core_finish(c, l->job, JOB_FAILED, CUZK_DEADLINE, &late, now_ns);
-    } else if (limit != 0 && took_ns >= limit) {
+    } else if (limit != 0 && took_ns >= limit_ns(l, limit)) {
         l->stop_ns = now_ns;
         l->stopped_by_watchdog = true;
         c->counters.watchdog_stops++;

@@ -32,6 +32,55 @@ bool split_next(const struct job *j, const struct lane_book *b, uint32_t lane, u
     return false;
 }
 
+/* -- batches ------------------------------------------------------------------------------------------------------------ */
+
+static bool has_batch_of(const struct lane *l, const struct job *j)
+{
+    return l->batch_count > 0 && l->job != NULL && l->job->circuit == j->circuit;
+}
+
+/* Devices that have a lane for proofs, now or soon. */
+static unsigned devices_of(const struct lane_book *b)
+{
+    uint32_t seen = 0;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct lane *l = &b->lanes[i];
+        const bool works = l->state == LANE_IDLE || l->state == LANE_BUSY || l->state == LANE_TESTING;
+        if (works && (l->stages & LANE_PROVES)) seen |= 1u << l->device;
+    }
+    return (unsigned)__builtin_popcount(seen);
+}
+
+unsigned split_batch(const struct job *j, const struct lane_book *b, uint32_t lane, uint64_t now_ns,
+                     unsigned *parts, bool *wait)
+{
+    const struct lane *own = &b->lanes[lane];
+    const unsigned most = j->circuit->batch.parts_most;
+    unsigned left = 0, count = 0;
+
+    *wait = false;
+    if (most == 0 || (own->stages & LANE_PROVES) == 0) return 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct lane *l = &b->lanes[i];
+        if (l->device != own->device || !has_batch_of(l, j)) continue;
+        if (l->state == LANE_STUCK) return 0; /* it holds the place */
+        *wait |= l->state == LANE_BUSY;
+    }
+    for (unsigned i = 0; i < j->part_count; i++) {
+        const struct part *p = &j->parts[i];
+        if (p->state == PART_READY) return 0; /* what holds memory goes first */
+        left += !p->singly && (p->state != PART_DONE || p->prove_ns != 0); /* what was done before a restart needs no device */
+    }
+    const unsigned devices = devices_of(b), rounds = (left + most * devices - 1) / (most * devices),
+                   share = rounds != 0 ? (left + devices * rounds - 1) / (devices * rounds) : 0;
+    for (unsigned i = 0; i < j->part_count && count < share; i++)
+        if (j->parts[i].state == PART_WAITING && !j->parts[i].singly && may_run(&j->parts[i], b, lane, now_ns))
+            parts[count++] = i;
+    *wait &= count > 0;
+    return *wait ? 0 : count;
+}
+
 uint64_t split_next_ns(const struct job *j, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX;

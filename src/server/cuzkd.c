@@ -186,6 +186,7 @@ static cuzk_status take_devices(struct engine_options *o, struct task *t,
         o->lane_count = (unsigned)o->device_count;
     o->device_bytes = c->numbers[CONFIG_GPU_MEMORY];
     o->pinned_bytes = c->numbers[CONFIG_PINNED];
+    o->batches_never = c->numbers[CONFIG_GPU_BATCHES] == 0;
     return CUZK_OK;
 }
 

@@ -1,5 +1,6 @@
 /* A kind with synthesis and many parts through the real threads: carries, parts on several lanes, wrong parts, a payload that is only
- * on disk, resumption with the parts that the journal has.  The "proof" of a part is a digest; no curve is involved. */
+ * on disk, resumption with the parts that the journal has; parts that are proved together, here and in a device's process.  The "proof" of a
+ * part is a digest; no curve is involved. */
 #include "support/cm.h"
 #include "base/log.h"
 #include "engine/engine.h"
@@ -8,6 +9,7 @@
 #include "support/prng.h"
 #include "support/temp_folder.h"
 #include <pthread.h>
+#include <signal.h>
 
 #define PARTS 10
 
@@ -89,7 +91,7 @@ static cuzk_status parts_prove(struct task *t, struct part_output *out, const st
                                void *carry, const struct place *place, const struct bytes *granted)
 {
     (void)place;
-    if (in->payload.size != 0 || granted->of[BYTES_HEAP] != 300)
+    if (in->payload.size != 0 || granted->of[BYTES_HEAP] < 300)
         return FAIL(t, CUZK_INTERNAL, "not what was agreed");
     for (unsigned i = 0; i < 10; i++) {
         usleep(atomic_load(&work_us) / 10);
@@ -149,6 +151,139 @@ static const struct job_kind kind_parts = {
     .key_intact = parts_key_intact,
     .assemble = parts_assemble,
 };
+/* -- parts together ----------------------------------------------------------------------------------------------------- */
+
+/* What a batch does, in whichever process it runs: the value of this variable.
+ *     lost    says that the device is lost               kill    ends the process
+ *     bad     says that part 4 is wrong                  wait    until it is cancelled
+ *     wrong   a proof of part 2 that does not verify     leave   makes none of part 3
+ *     full    there is no memory */
+#define BATCH_DOES "CUZK_TEST_BATCH"
+
+static bool does(const char *what)
+{
+    const char *text = getenv(BATCH_DOES);
+
+    return text != NULL && strcmp(text, what) == 0;
+}
+
+static atomic_uint batches, largest, smallest;
+
+static cuzk_status group_measure(struct task *t, struct circuit *c, const struct place *place)
+{
+    TRY(parts_measure(t, c, place));
+    c->batch.parts_most = JOB_BATCH_MOST;
+    c->batch.beside = strcmp(c->name, "group") == 0;
+    c->batch.key_bytes = c->key_bytes;
+    c->batch.key_bytes.of[BYTES_HEAP] += 50;
+    c->batch.run_bytes.of[BYTES_HEAP] = 700;
+    return CUZK_OK;
+}
+
+static cuzk_status group_load(struct task *t, void **key, struct bytes *bytes, const struct circuit *c)
+{
+    TRY(parts_load(t, key, bytes, c));
+    memset(bytes, 0, sizeof *bytes);
+    bytes->of[BYTES_HEAP] = 1000;
+    return CUZK_OK;
+}
+
+static uint64_t group_key_mark(const void *key)
+{
+    (void)key;
+    return 5;
+}
+
+static size_t group_carry_size(const void *carry)
+{
+    (void)carry;
+    return 32;
+}
+
+static void group_carry_write(uint8_t *out, const void *carry) { memcpy(out, carry, 32); }
+
+static cuzk_status group_carry_view(struct task *t, void **carry, const void *key, struct span bytes)
+{
+    (void)key;
+    *carry = malloc(32);
+    if (*carry == NULL || bytes.size != 32) return FAIL(t, CUZK_MISMATCH, "%zu bytes of a carry", bytes.size);
+    memcpy(*carry, bytes.data, 32);
+    atomic_fetch_add(&carries, 1);
+    return CUZK_OK;
+}
+
+static void note_size(unsigned count)
+{
+    atomic_fetch_add(&batches, 1);
+    if (count > atomic_load(&largest)) atomic_store(&largest, count);
+    if (count < atomic_load(&smallest)) atomic_store(&smallest, count);
+}
+
+static cuzk_status group_prove_parts(struct task *t, struct part_output *out, const struct part_input *in,
+                                     const unsigned *parts, unsigned count, const struct place *place,
+                                     const struct bytes *granted)
+{
+    (void)place;
+    note_size(count);
+    if (granted->of[BYTES_HEAP] < 700 || in->payload.size == 0) return FAIL(t, CUZK_INTERNAL, "not what was agreed");
+    if (does("lost")) return FAIL(t, CUZK_DEVICE_LOST, "it fell off the bus");
+    if (does("full")) return FAIL(t, CUZK_NO_MEMORY, "somebody else has it");
+    if (does("bad")) return FAIL(t, CUZK_MALFORMED, "part 4 is no number");
+    if (does("kill")) kill(getpid(), SIGKILL);
+    while (does("wait")) {
+        TRY(task_poll(t));
+        usleep(1000);
+    }
+    usleep(atomic_load(&work_us));
+    for (unsigned i = 0; i < count; i++) {
+        if (parts[i] == 3 && does("leave")) continue;
+        out[i].proof = malloc(32);
+        if (out[i].proof == NULL) abort();
+        out[i].proof_bytes = 32;
+        digest_of(out[i].proof, in->payload, parts[i]);
+        if (parts[i] == 2 && does("wrong")) out[i].proof[7] ^= 1;
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status group_verify_parts(struct task *t, unsigned *bad, const struct part_output *out,
+                                      const struct part_input *in, const unsigned *parts, unsigned count)
+{
+    uint8_t expected[32];
+
+    (void)t;
+    *bad = 0;
+    for (unsigned i = 0; i < count; i++) {
+        digest_of(expected, in->payload, parts[i]);
+        if (out[i].proof != NULL && (out[i].proof_bytes != 32 || memcmp(out[i].proof, expected, 32) != 0)) *bad |= 1u << i;
+    }
+    return CUZK_OK;
+}
+
+static const struct job_kind kind_group = {
+    .name = "group",
+    .has_synthesis = true,
+    .measure = group_measure,
+    .load = group_load,
+    .unload = parts_unload,
+    .validate = parts_validate,
+    .synthesise = parts_synthesise,
+    .carry_free = parts_carry_free,
+    .carry_size = group_carry_size,
+    .carry_write = group_carry_write,
+    .carry_view = group_carry_view,
+    .prove = parts_prove,
+    .verify = parts_verify,
+    .prove_parts = group_prove_parts,
+    .verify_parts = group_verify_parts,
+    .key_intact = parts_key_intact,
+    .key_mark = group_key_mark,
+    .assemble = parts_assemble,
+};
+
+const struct job_kind *__wrap_job_kind_by_name(const char *name);
+const struct job_kind *__wrap_job_kind_by_name(const char *name) { return strcmp(name, "group") == 0 ? &kind_group : NULL; }
+
 static const struct engine_circuit circuit = {
     .name = "parts-10", .kind = &kind_parts, .key_path = "no file", .preload = true
 };
@@ -450,6 +585,233 @@ static void who_joins_waits_at_once(void **state)
     atomic_store(&work_us, 100);
 }
 
+/* -- parts that are proved together ------------------------------------------------------------------------------------- */
+
+static const struct engine_circuit group = { .name = "group", .kind = &kind_group, .key_path = "no file" },
+                                   swap = { .name = "swap", .kind = &kind_group, .key_path = "no file" };
+
+/* A case: where, and what the batches do. */
+struct group_case {
+    const struct engine_circuit *circuit;
+    bool apart;
+    unsigned devices, lanes;
+    const char *does;
+};
+
+static struct engine *open_group(const struct group_case *g)
+{
+    static const unsigned cpus[2]; /* opened twice, one is two devices */
+    struct engine_options o = ENGINE_DEFAULTS;
+    struct engine *e = NULL;
+    struct task t;
+
+    o.circuits = g->circuit;
+    o.circuit_count = 1;
+    o.devices = cpus;
+    o.device_count = g->devices;
+    o.lane_count = g->lanes;
+    o.threads = 1;
+    o.queue_most_bytes = 1000000;
+    o.heap_bytes = o.queue_most_bytes + 200000;
+    o.process = g->apart ? ENGINE_PROCESS_ALWAYS : ENGINE_PROCESS_NEVER;
+    if (g->does != NULL)
+        setenv(BATCH_DOES, g->does, 1);
+    else
+        unsetenv(BATCH_DOES);
+    atomic_store(&batches, 0);
+    atomic_store(&largest, 0);
+    atomic_store(&smallest, PARTS);
+    atomic_store(&synthesised, 0);
+    atomic_store(&loads, 0);
+    atomic_store(&work_us, 1000);
+    task_init(&t);
+    if (engine_open(&e, &t, &o) != CUZK_OK) fail_msg("%s", t.error.text);
+    return e;
+}
+
+static void submit_group(struct engine *e, const struct group_case *g, unsigned n, uint64_t ttl_ms, char id[JOB_ID_BYTES])
+{
+    struct engine_request r = { .circuit = g->circuit->name, .payload = payload_of(n), .payload_bytes = 1000 + n, .ttl_ms = ttl_ms };
+    struct job_answer a;
+    struct task t;
+
+    task_init(&t);
+    assert_int_equal(engine_submit_wait(e, &t, &r, &a), CUZK_OK);
+    assert_int_equal(a.status, CUZK_OK);
+    memcpy(id, a.job_id, JOB_ID_BYTES);
+    job_answer_free(&a);
+}
+
+static struct engine_counters counters_of(struct engine *e)
+{
+    struct seen seen = { .done = false };
+
+    engine_look(e, on_seen, &seen);
+    while (!atomic_load(&seen.done)) usleep(1000);
+    return seen.counters;
+}
+
+struct lane_seen {
+    const char *id;
+    bool works;
+    atomic_bool done;
+};
+
+static void on_lane(void *context, const struct engine_view *v)
+{
+    struct lane_seen *s = context;
+
+    s->works = v->lanes[0].state == LANE_BUSY && strcmp(v->lanes[0].job_id, s->id) == 0;
+    atomic_store(&s->done, true);
+}
+
+/* Until the first lane works for the job. */
+static void wait_for_lane(struct engine *e, const char *id)
+{
+    for (bool works = false; !works; usleep(1000)) {
+        struct lane_seen seen = { .id = id };
+        engine_look(e, on_lane, &seen);
+        while (!atomic_load(&seen.done)) usleep(1000);
+        works = seen.works;
+    }
+}
+
+static void close_group(struct engine *e)
+{
+    engine_close(e, 1000);
+    unsetenv(BATCH_DOES);
+    assert_int_equal(atomic_load(&carries), 0);
+    assert_int_equal(atomic_load(&keys), 0);
+}
+
+/* All parts of a job in one batch on a device, and in equal ones on several; nothing is synthesised. */
+static void parts_are_proved_together(void **state)
+{
+    const struct group_case cases[] = { { &group, false, 1, 1, NULL }, { &swap, false, 1, 2, NULL },  { &group, false, 2, 2, NULL },
+                                        { &swap, false, 2, 4, NULL },  { &group, true, 1, 1, NULL }, { &swap, true, 2, 2, NULL } };
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct group_case *g = &cases[i];
+        struct engine *e = open_group(g);
+        char id[2][JOB_ID_BYTES];
+        for (unsigned k = 0; k < 2; k++) submit_group(e, g, k, 0, id[k]);
+        for (unsigned k = 0; k < 2; k++) must_be_done(e, id[k], k);
+        const struct engine_counters c = counters_of(e);
+        assert_int_equal(c.attempts, 2 * PARTS);
+        assert_int_equal(c.retries, 0);
+        assert_int_equal(atomic_load(&synthesised), 0);
+        if (!g->apart) {
+            assert_int_equal(atomic_load(&batches), 2 * g->devices);
+            assert_int_equal(atomic_load(&largest), PARTS / g->devices);
+            assert_int_equal(atomic_load(&smallest), PARTS / g->devices);
+        }
+        assert_int_equal(atomic_load(&loads), 1);
+        close_group(e);
+    }
+}
+
+/* A batch that fails for the device's sake: each part by itself, and so those of later jobs; nothing is lost, and the lane works on. */
+static void a_failed_batch_costs_nothing(void **state)
+{
+    const struct group_case cases[] = { { &group, false, 1, 1, "lost" }, { &swap, false, 1, 1, "lost" }, { &swap, false, 1, 2, "full" },
+                                        { &group, true, 1, 1, "lost" },  { &swap, true, 1, 1, "kill" } };
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct group_case *g = &cases[i];
+        const bool full = strcmp(g->does, "full") == 0;
+        struct engine *e = open_group(g);
+        char id[JOB_ID_BYTES];
+        for (unsigned k = 0; k < 2; k++) {
+            submit_group(e, g, k, 0, id);
+            must_be_done(e, id, k);
+        }
+        const struct engine_counters c = counters_of(e);
+        assert_int_equal(c.attempts, 2 * PARTS + 2 * PARTS + PARTS); /* synthesis, proof, and the batch */
+        assert_int_equal(c.retries, PARTS);
+        assert_int_equal(c.lane_failures, full ? 0 : 1);
+        assert_int_equal(c.quarantines, full ? 0 : 1);
+        assert_int_equal(c.device_restarts, g->apart ? 1 : 0);
+        assert_int_equal(atomic_load(&synthesised), 2 * PARTS);
+        assert_int_equal(atomic_load(&loads), g->circuit == &swap ? 2 : 1); /* the other way */
+        close_group(e);
+    }
+}
+
+/* A proof that does not verify, and one that was not made, cost an attempt of these parts alone. */
+static void parts_of_a_batch_that_are_not_there(void **state)
+{
+    const struct group_case cases[] = {
+        { &group, false, 1, 1, "wrong" }, { &swap, true, 1, 1, "wrong" }, { &swap, false, 1, 1, "leave" }, { &group, true, 1, 1, "leave" }
+    };
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct group_case *g = &cases[i];
+        const bool false_one = strcmp(g->does, "wrong") == 0;
+        struct engine *e = open_group(g);
+        char id[JOB_ID_BYTES];
+        submit_group(e, g, 7, 0, id);
+        must_be_done(e, id, 7);
+        const struct engine_counters c = counters_of(e);
+        assert_int_equal(c.attempts, PARTS + 2);
+        assert_int_equal(c.retries, 1);
+        assert_int_equal(c.verify_failures, false_one ? 1 : 0);
+        assert_int_equal(c.quarantines, false_one ? 1 : 0);
+        assert_int_equal(atomic_load(&synthesised), 1);
+        close_group(e);
+    }
+}
+
+/* What is wrong with the request ends the job; a cancel and a deadline end it in the middle of a batch, and the device goes on. */
+static void jobs_end_within_a_batch(void **state)
+{
+    const struct group_case cases[] = { { &group, false, 1, 1, NULL }, { &swap, true, 1, 1, NULL } };
+    struct job_answer a;
+    (void)state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct group_case *g = &cases[i];
+        struct engine *e = open_group(g);
+        char id[JOB_ID_BYTES];
+        if (!g->apart) { /* what a process is to do is known when it starts */
+            setenv(BATCH_DOES, "bad", 1);
+            submit_group(e, g, 1, 0, id);
+            engine_await_wait(e, id, 0, &a);
+            assert_int_equal(a.end, JOB_FAILED);
+            assert_int_equal(a.status, CUZK_MALFORMED);
+            assert_non_null(strstr(a.error_text, "part 4 is no number"));
+            job_answer_free(&a);
+        }
+        close_group(e);
+        const struct group_case waits = { g->circuit, g->apart, 1, 1, "wait" };
+        e = open_group(&waits);
+        submit_group(e, g, 2, 50, id);
+        engine_await_wait(e, id, 0, &a);
+        assert_int_equal(a.end, JOB_FAILED);
+        assert_int_equal(a.status, CUZK_DEADLINE);
+        job_answer_free(&a);
+        submit_group(e, g, 3, 0, id);
+        wait_for_lane(e, id);
+        usleep(5000); /* into the batch, most likely */
+        engine_cancel_wait(e, id, &a);
+        job_answer_free(&a);
+        engine_await_wait(e, id, 0, &a);
+        assert_int_equal(a.end, JOB_CANCELLED);
+        assert_true(a.was_running);
+        job_answer_free(&a);
+        assert_int_equal(counters_of(e).device_restarts, 0); /* it stops when it is told to */
+        if (!g->apart) {
+            unsetenv(BATCH_DOES);
+            submit_group(e, g, 4, 0, id);
+            must_be_done(e, id, 4);
+            assert_int_equal(atomic_load(&synthesised), 0);
+        }
+        close_group(e);
+    }
+}
+
 static int open_folder(void **state)
 {
     (void)state;
@@ -465,12 +827,16 @@ static int close_folder(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int child = engine_device_main(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_jobs_of_many_parts), cmocka_unit_test(a_key_that_is_cut_is_loaded_again),
         cmocka_unit_test(parts_are_resumed),       cmocka_unit_test(nobody_waits_any_more),
-        cmocka_unit_test(who_joins_waits_at_once),
+        cmocka_unit_test(who_joins_waits_at_once), cmocka_unit_test(parts_are_proved_together),
+        cmocka_unit_test(a_failed_batch_costs_nothing), cmocka_unit_test(parts_of_a_batch_that_are_not_there),
+        cmocka_unit_test(jobs_end_within_a_batch),
     };
+    if (child >= 0) return child;
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

@@ -56,10 +56,10 @@ static const struct event *answer(void)
 /* One proof on a circuit that takes block_bytes, after which the lane is to have keeps bytes. */
 static struct seen run(uint64_t block_bytes, uint64_t keeps)
 {
-    const struct bytes granted = { .of[BYTES_HEAP] = 1 << 20 };
+    const struct lane what = { .job = job, .held.of[BYTES_HEAP] = 1 << 20, .keeps = keeps };
 
     circuit.block_bytes = block_bytes;
-    lane_thread_run(&lane, job, 0, false, NULL, &granted, keeps);
+    lane_thread_run(&lane, &what, NULL);
     const struct event *e = answer();
     assert_int_equal(e->kind, EVENT_PART_ENDED);
     assert_int_equal(e->outcome, fails ? PART_FAILED : PART_RAN);

@@ -37,6 +37,7 @@ static void random_options(struct world_options *o, struct prng *p)
     if (prng_below(p, 4) == 0) o->input_loss_in = (unsigned)between(p, 3, 50);
     if (prng_below(p, 3) == 0) o->test_fault_in = (unsigned)between(p, 2, 10);
     if (prng_below(p, 3) == 0) o->key_lost_in = (unsigned)between(p, 5, 50);
+    o->batches = prng_below(p, 2) == 0;
 }
 
 static void random_move(struct world *w, struct prng *p)
@@ -93,7 +94,7 @@ static void one_seed(uint64_t seed)
 
 static void random_worlds(void **state)
 {
-    uint64_t runs = 0, wrong = 0, crashes = 0, steps = 0, jobs = 0, reuses = 0, gives = 0;
+    uint64_t runs = 0, wrong = 0, crashes = 0, steps = 0, jobs = 0, reuses = 0, gives = 0, batches = 0, batched = 0, swaps = 0;
     (void)state;
 
     for (uint64_t s = first_seed; s < first_seed + seeds; s++) {
@@ -105,12 +106,17 @@ static void random_worlds(void **state)
         jobs += world.job_count;
         reuses += world.reuses;
         gives += world.gives;
+        batches += world.batches;
+        batched += world.batched;
+        swaps += world.swaps;
     }
     printf("%u worlds: %llu jobs, %llu runs of parts, %llu wrong proofs, %llu crashes, %llu steps\n", seeds,
            (unsigned long long)jobs, (unsigned long long)runs, (unsigned long long)wrong,
            (unsigned long long)crashes, (unsigned long long)steps);
     printf("%llu runs in a block that was there, %llu blocks given back\n", (unsigned long long)reuses, (unsigned long long)gives);
-    assert_true(seeds < 100 || (reuses > 0 && gives > 0));
+    printf("%llu batches, %llu parts proved in them, %llu keys loaded for parts by themselves instead\n", (unsigned long long)batches,
+           (unsigned long long)batched, (unsigned long long)swaps);
+    assert_true(seeds < 100 || (reuses > 0 && gives > 0 && batched > batches && swaps > 0));
 }
 
 static const struct world_options calm = {

@@ -107,7 +107,10 @@ static void check_urgent(struct world *w, const struct action *a)
         bool synthesis;
         const struct stored_key *key = &c->store.keys[j->circuit_index];
         if (j->priority != JOB_CRITICAL || key->state != KEY_RESIDENT || key->lost) continue;
-        check(!split_next(j, &c->lanes, a->lane, w->now_ns, &part, &synthesis),
+        unsigned parts[JOB_BATCH_MOST];
+        bool wait = false;
+        if (w->now_ns >= key->singly_until_ns) (void)split_batch(j, &c->lanes, a->lane, w->now_ns, parts, &wait);
+        check(wait || !split_next(j, &c->lanes, a->lane, w->now_ns, &part, &synthesis),
               "lower work starts before urgent work");
     }
 }
@@ -142,8 +145,50 @@ static void check_blocks(const struct world *w)
     }
 }
 
+/* A key is loaded one way at a time, and a device has one batch of a circuit. */
+static void check_way(struct world *w, const struct action *a)
+{
+    const struct lane *l = &w->core.lanes.lanes[a->lane];
+    const struct stored_key *k = &w->core.store.keys[a->job->circuit_index];
+    const struct circuit *c = a->job->circuit;
+
+    if (l->batch_count == 0) {
+        check(c->batch.parts_most == 0 || c->batch.beside || k->singly || a->job->parts[a->part].carry != NULL,
+              "a part by itself runs on a key that is loaded for batches");
+        return;
+    }
+    check(!k->singly && l->batch_count <= c->batch.parts_most, "a batch on a key that is loaded for parts by themselves");
+    check(l->held.of[BYTES_HEAP] >= c->batch.run_bytes.of[BYTES_HEAP], "a batch has more than the ledger says");
+    check(w->lane_block[a->lane] == l->keeps, "a lane keeps what the core does not know of");
+    for (unsigned i = 0; i < l->batch_count; i++)
+        check(a->job->parts[l->batch[i]].state == PART_PROVING && !a->job->parts[l->batch[i]].singly, "a part in a batch");
+    for (uint32_t i = 0; i < w->core.lanes.count; i++) {
+        const struct lane *other = &w->core.lanes.lanes[i];
+        check(i == a->lane || other->job == NULL || other->batch_count == 0 || other->job->circuit != c, "two batches at once");
+    }
+}
+
+/* What a batch brings: each of its proofs, but for a wrong one and one that it could not make now and then. */
+static void fake_batch(struct world *w, const struct action *a, struct event *e)
+{
+    const struct lane *l = &w->core.lanes.lanes[a->lane];
+
+    w->batches++;
+    e->outputs = w->lane_outputs[a->lane];
+    memset(e->outputs, 0, sizeof w->lane_outputs[0]);
+    if (e->outcome != PART_RAN) return;
+    for (unsigned i = 0; i < l->batch_count; i++) {
+        if (one_in(w, w->o.fault_in)) continue;
+        if (one_in(w, w->o.wrong_in)) e->wrong |= 1u << i;
+        fake_proof(&e->outputs[i], content_of(a->job), l->batch[i]);
+        w->batched += !(e->wrong >> i & 1);
+        w->wrong_runs += e->wrong >> i & 1;
+    }
+}
+
 static void run_part(struct world *w, const struct action *a)
 {
+    const bool together = w->core.lanes.lanes[a->lane].batch_count > 0;
     struct event e = { .kind = EVENT_PART_ENDED, .lane = a->lane, .outcome = PART_RAN };
     uint64_t took_ns = w->o.fixed_part_ns ? w->o.part_ns_most : 1 + prng_below(&w->random, w->o.part_ns_most);
     struct client_job *j = client_of(w, a->job->id);
@@ -158,10 +203,11 @@ static void run_part(struct world *w, const struct action *a)
     check(!w->core.store.keys[a->job->circuit_index].lost || a->job->parts[a->part].carry != NULL,
           "a part begins with a key that is lost");
     if (w->check_urgent) check_urgent(w, a);
-    check_block(w, a);
+    if (!together) check_block(w, a);
+    check_way(w, a);
     if (j != NULL && j->start_ns == 0) j->start_ns = w->now_ns;
     w->runs++;
-    if (one_in(w, w->o.wrong_in) && !a->synthesis) {
+    if (!together && one_in(w, w->o.wrong_in) && !a->synthesis) {
         e.outcome = PART_WRONG;
         e.status = CUZK_PROOF_INVALID;
         w->wrong_runs++;
@@ -177,6 +223,8 @@ static void run_part(struct world *w, const struct action *a)
         if (e.status == CUZK_DEVICE_LOST && !a->synthesis && !a->job->parts[a->part].was_lost)
             e.outcome = PART_DEVICE_GONE; /* beside others, which happens to a part once: then it is alone */
         e.error = &fault;
+    } else if (together) {
+        e.outcome = PART_RAN; /* what it brings is below */
     } else if (a->synthesis) {
         e.carry = malloc(1);
         check(e.carry != NULL, "memory");
@@ -184,6 +232,7 @@ static void run_part(struct world *w, const struct action *a)
     } else {
         fake_proof(&e.output, content_of(a->job), a->part);
     }
+    if (together) fake_batch(w, a, &e);
     if (hangs) took_ns = 400 * SECOND + prng_below(&w->random, 1000 * SECOND);
     const uint64_t run = w->lane_run[a->lane] = ++w->next_run;
     w->lane_began_ns[a->lane] = w->now_ns;
@@ -208,7 +257,9 @@ static void drop_event(struct event *e)
 {
     if (e->carry != NULL) fake_carry_free(e->carry);
     part_output_free(&e->output);
+    for (unsigned i = 0; e->outputs != NULL && i < JOB_BATCH_MOST; i++) part_output_free(&e->outputs[i]);
     e->carry = NULL;
+    e->wrong = 0;
 }
 
 static void stop_lane(struct world *w, uint32_t lane)
@@ -317,7 +368,8 @@ static void on_act(void *context, const struct action *a)
         e.kind = EVENT_KEY_LOADED;
         e.key = a->key;
         e.loaded = w;
-        e.bytes = a->key->circuit->key_bytes;
+        e.bytes = *key_store_wants(a->key);
+        w->swaps += a->key->singly;
         e.bytes.of[BYTES_HEAP] -= prng_below(&w->random, 1 + e.bytes.of[BYTES_HEAP] / 10);
         e.error = &fault;
         if (one_in(w, w->o.load_fault_in))
@@ -545,6 +597,19 @@ void world_key(struct world *w, bool preload, unsigned circuit)
 
 /* -- life and death ----------------------------------------------------------------------------------------------------- */
 
+/* A circuit may have batches, which take room of their own. */
+static void draw_batches(const struct world *w, struct circuit *c, struct prng *p)
+{
+    const uint64_t room = w->o.heap_bytes - w->o.payload_bytes - 1000;
+    const uint64_t part = c->carry_bytes.of[BYTES_HEAP] + c->prove_bytes.of[BYTES_HEAP] + c->synthesis_bytes.of[BYTES_HEAP];
+
+    c->batch.parts_most = (unsigned)prng_below(p, 5);
+    c->batch.key_bytes.of[BYTES_HEAP] = c->key_bytes.of[BYTES_HEAP] + prng_below(p, 40000);
+    c->batch.run_bytes.of[BYTES_HEAP] = prng_below(p, 60000);
+    c->batch.beside = prng_below(p, 2) == 0 && c->batch.key_bytes.of[BYTES_HEAP] + part <= room;
+    if (c->batch.key_bytes.of[BYTES_HEAP] + c->batch.run_bytes.of[BYTES_HEAP] > room) c->batch.parts_most = 0;
+}
+
 static void core_open(struct world *w)
 {
     const struct core_options o = {
@@ -575,13 +640,14 @@ static void core_open(struct world *w)
 
 void world_open(struct world *w, uint64_t seed, const struct world_options *o)
 {
-    struct prng blocks;
+    struct prng blocks, batches;
 
     memset(w, 0, sizeof *w);
     current = w;
     current_seed = seed;
     prng_seed(&w->random, seed);
     prng_seed(&blocks, seed ^ 0xb10c);
+    prng_seed(&batches, seed ^ 0xba7c4);
     w->o = *o;
     w->now_ns = SECOND;
     for (unsigned i = 0; i < o->circuits; i++) {
@@ -594,9 +660,11 @@ void world_open(struct world *w, uint64_t seed, const struct world_options *o)
         c->key_bytes.of[BYTES_HEAP] = 10000 + prng_below(&w->random, 100000);
         c->prove_bytes.of[BYTES_HEAP] = 1000 + prng_below(&w->random, 50000);
         c->block_bytes = prng_below(&blocks, 4) == 0 ? 0 : prng_below(&blocks, c->prove_bytes.of[BYTES_HEAP] + 1);
-        if (!staged) continue;
-        c->carry_bytes.of[BYTES_HEAP] = 100 + prng_below(&w->random, 30000);
-        c->synthesis_bytes.of[BYTES_HEAP] = c->carry_bytes.of[BYTES_HEAP] + prng_below(&w->random, 10000);
+        if (staged) {
+            c->carry_bytes.of[BYTES_HEAP] = 100 + prng_below(&w->random, 30000);
+            c->synthesis_bytes.of[BYTES_HEAP] = c->carry_bytes.of[BYTES_HEAP] + prng_below(&w->random, 10000);
+        }
+        if (o->batches) draw_batches(w, c, &batches);
     }
     core_open(w);
 }

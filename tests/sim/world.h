@@ -48,6 +48,7 @@ struct world_options {
     unsigned lanes, circuits, queue_most;
     uint64_t keep_most_bytes; /* of a lane's block */
     bool take_turns;
+    bool batches; /* some circuits have them */
     uint64_t payload_bytes, heap_bytes, watchdog_ns, ageing_ns, group_window_ns, evict_idle_ns, keep_ns;
     unsigned fault_in; /* one run in so many fails; 0: none */
     unsigned wrong_in, hang_in, load_fault_in, disk_fault_in, input_loss_in, test_fault_in, lose_in, key_lost_in;
@@ -70,6 +71,8 @@ struct world {
     size_t pending_count, pending_capacity;
     uint64_t lane_run[16], lane_began_ns[16]; /* 0: it waits */
     uint64_t lane_block[16]; /* bytes that the fake lane has, between runs too */
+    struct part_output lane_outputs[16][JOB_BATCH_MOST]; /* of the batch that a lane runs */
+    uint64_t batches, batched, swaps; /* batches; parts that they proved; keys loaded for parts by themselves where that is another way */
     uint64_t reuses, gives;  /* runs in a block that was there; blocks given back */
     struct job *record[WORLD_JOBS * 2], *destroy[WORLD_JOBS * 2];
     size_t record_count, destroy_count;
