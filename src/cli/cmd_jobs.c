@@ -26,7 +26,7 @@ static const char submit_help[] =
 static const char await_help[] = "Waits for a job and writes its proof: as snarkjs does, PROOF and PUBLIC; "
                                  "of PoRep, 192 bytes a partition "
                                  "to PROOF.";
-static const char cancel_help[] = "Ends a job without a proof.";
+static const char cancel_help[] = "Ends a job without a proof.  One that has ended before is left as it is, and it is said how it ended.";
 
 /* -- the end of a job ---------------------------------------------------------------------------------------------------- */
 
@@ -378,6 +378,25 @@ int cmd_await(int argc, char **argv)
     return client_end(&t, status);
 }
 
+/* What has ended before cannot be cancelled any more. */
+static void report_cancel(const Cuzk__V1__CancelProofResponse *r, const char *job)
+{
+    const bool was_running = r->was_running != 0;
+    const char *const ended = r->ended == CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED ? "completed"
+                              : r->ended == CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED  ? "failed"
+                                                                                            : NULL;
+
+    if (cli.json)
+        cli_print_json(json_pack("{s:s, s:s, s:b, s:b, s:s?}", "status", "OK", "job", job, "cancelled", ended == NULL,
+                                 "was_running", (int)was_running, "ended_before", ended));
+    else if (cli.quiet)
+        return;
+    else if (ended != NULL)
+        printf("not cancelled: the job had %s before; cuzk await tells its result\n", ended);
+    else
+        printf("cancelled; it %s\n", was_running ? "was running" : "was not running");
+}
+
 int cmd_cancel(int argc, char **argv)
 {
     const char *job = NULL;
@@ -395,13 +414,7 @@ int cmd_cancel(int argc, char **argv)
     const cuzk_status status =
         client_call(&t, &answer, "CancelProof", &q.base, &cuzk__v1__cancel_proof_response__descriptor);
     if (status == CUZK_OK) {
-        const bool was_running =
-            ((const Cuzk__V1__CancelProofResponse *)(const void *)answer)->was_running != 0;
-        if (cli.json)
-            cli_print_json(
-                json_pack("{s:s, s:s, s:b}", "status", "OK", "job", job, "was_running", (int)was_running));
-        else if (!cli.quiet)
-            printf("cancelled; it %s\n", was_running ? "was running" : "was not running");
+        report_cancel((const void *)answer, job);
         protobuf_c_message_free_unpacked(answer, NULL);
     }
     return client_end(&t, status);

@@ -48,6 +48,7 @@ struct device_process {
     struct device_info info;
     pthread_t keeper;
     bool keeper_runs;
+    atomic_bool hurried; /* the engine ends */
 
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t changed;
@@ -527,6 +528,12 @@ static bool waits_for_others(struct device_process *p, struct patience *last, un
     return says_so && believed;
 }
 
+/* How long the answer to what was told to stop may take now. */
+static uint64_t grace_ms(const struct device_process *p)
+{
+    return atomic_load(&p->hurried) && p->options.grace_ms > DEVICE_END_MS ? DEVICE_END_MS : p->options.grace_ms;
+}
+
 /* Waits for an answer.  Returns what is wrong with the process, or NULL; *ended: it has closed the socket. */
 static const char *await(struct device_process *p, struct task *t, const struct exchange *x,
                          struct device_message *m, uint32_t kind, uint64_t number, bool *ended)
@@ -547,7 +554,7 @@ static const char *await(struct device_process *p, struct task *t, const struct 
             cancel_ns = clock_now_ns();
             atomic_store(&p->shared->cancel[x->channel], true);
         }
-        if (clock_ms_since(cancel_ns) > (double)p->options.grace_ms)
+        if (clock_ms_since(cancel_ns) > (double)grace_ms(p))
             return "it did not stop when it was told to";
     }
     const int why = device_message_receive(m, p->channel[x->channel]);
@@ -678,10 +685,20 @@ cuzk_status device_process_measure(struct device_process *p, struct task *t, str
     return status;
 }
 
+/* Others wait for the key meanwhile. */
+static uint64_t load_limit_ms(const struct device_process *p, const struct circuit *c)
+{
+    const uint64_t gib = (c->key_bytes.of[BYTES_HEAP] >> 30) + 1, most = p->options.load_ms;
+
+    return gib < DEVICE_LOAD_MS / DEVICE_LOAD_GIB_MS && DEVICE_LOAD_LEAST_MS + gib * DEVICE_LOAD_GIB_MS < most
+               ? DEVICE_LOAD_LEAST_MS + gib * DEVICE_LOAD_GIB_MS
+               : most;
+}
+
 cuzk_status device_process_load(struct device_process *p, struct task *t, const struct circuit *c,
                                 size_t index, uint64_t mark)
 {
-    struct exchange x = { .channel = p->options.lane_count, .limit_ms = p->options.load_ms };
+    struct exchange x = { .channel = p->options.lane_count, .limit_ms = load_limit_ms(p, c) };
     struct device_message m;
 
     if (enter(p, t, false, false) != CUZK_OK) return CUZK_OK; /* the first proof there loads it */
@@ -906,6 +923,11 @@ cuzk_status device_process_open(struct device_process **out, struct task *t,
     else
         device_process_close(p);
     return status;
+}
+
+void device_process_hurry(struct device_process *p)
+{
+    if (p != NULL) atomic_store(&p->hurried, true);
 }
 
 void device_process_close(struct device_process *p)

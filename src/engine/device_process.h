@@ -26,15 +26,20 @@ struct device_process_options {
     unsigned lane_count; /* channels 0 ... lane_count - 1; channel lane_count is for measuring and for keys */
     size_t circuit_count; /* indices of circuits are below it */
     uint64_t grace_ms; /* how long an answer may take once the task is cancelled; then the process is ended */
-    uint64_t test_ms, load_ms; /* how long a self-test may take, and to measure a circuit or load a key; 0: the two below */
+    uint64_t test_ms, load_ms; /* how long a self-test may take, and to measure a circuit or load a key at most; 0: the two below */
 };
-#define DEVICE_TEST_MS 60000   /* it takes tens of milliseconds */
-#define DEVICE_LOAD_MS 1800000 /* hundreds of gigabytes from a slow disk */
+#define DEVICE_TEST_MS         60000   /* it takes tens of milliseconds */
+#define DEVICE_LOAD_MS         1800000 /* hundreds of gigabytes from a slow disk */
+#define DEVICE_LOAD_LEAST_MS   60000   /* a key of no size, on a busy machine */
+#define DEVICE_LOAD_GIB_MS     20000   /* and a GiB of it: 54 MB/s, a slow disk */
 
 /** Starts it, and waits until the device is open there.
  * Errors  CUZK_DEVICE_UNAVAILABLE: it cannot be started, or ends before it is ready (the text says how); those of opening the device. */
 cuzk_status device_process_open(struct device_process **out, struct task *t,
                                 const struct device_process_options *o) MUST_CHECK;
+/** The engine ends: what is told to stop is waited for DEVICE_END_MS at most, since its work is lost anyway.  NULL is legal.  Thread  any. */
+void device_process_hurry(struct device_process *p);
+#define DEVICE_END_MS 2000
 /** Nothing may be under way.  NULL is legal. */
 void device_process_close(struct device_process *p);
 
@@ -44,7 +49,8 @@ uint64_t device_process_restarts(struct device_process *p);                     
 /** Fills what c->kind->measure fills, as measured there.  index: any below circuit_count. */
 cuzk_status device_process_measure(struct device_process *p, struct task *t, struct circuit *c,
                                    size_t index) MUST_CHECK;
-/** Loads the key there too, unless no process runs.  A process that takes longer than load_ms is ended, and the first proof loads the key.
+/** Loads the key there too, unless no process runs.  A process that takes longer than DEVICE_LOAD_LEAST_MS and DEVICE_LOAD_GIB_MS for each GiB that
+ * the key takes of the heap (its files included), or than load_ms, is ended, and the first proof loads the key.
  * mark: what job_kind.key_mark says of the engine's own. */
 cuzk_status device_process_load(struct device_process *p, struct task *t, const struct circuit *c,
                                 size_t index, uint64_t mark) MUST_CHECK;

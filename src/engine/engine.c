@@ -273,12 +273,13 @@ static int wait_ms(const struct engine *e)
     return ms < 1000000 ? (int)ms : 1000000;
 }
 
-/* Parts are the core's to stop. */
+/* Parts are the core's to stop; none is waited for long. */
 static void stop_tests_and_loads(struct engine *e)
 {
     for (uint32_t i = 0; i < e->core.lanes.count; i++)
         if (e->core.lanes.lanes[i].state == LANE_TESTING) lane_thread_stop(&e->lanes[i]);
     loader_stop(&e->loader);
+    for (size_t i = 0; i < ARRAY_COUNT(e->processes); i++) device_process_hurry(e->processes[i]);
 }
 
 /* Whether the engine has come to its end.  Stops what runs when the time to finish is over. */

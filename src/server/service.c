@@ -149,7 +149,10 @@ static void told_cancelled(void *context, const struct job_answer *a)
     struct rpc_call *call = context;
     if (a->status == CUZK_OK || a->end != JOB_UNFINISHED) {
         Cuzk__V1__CancelProofResponse answer = CUZK__V1__CANCEL_PROOF_RESPONSE__INIT;
-        answer.was_running = a->was_running;
+        answer.was_running = a->end == JOB_CANCELLED && a->was_running;
+        answer.ended = a->end == JOB_DONE     ? CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED
+                       : a->end == JOB_FAILED ? CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__FAILED
+                                              : CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__UNKNOWN;
         service_answer(call, &answer.base);
     } else {
         service_fail(call, a->status, a->error_text);

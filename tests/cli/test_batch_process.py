@@ -9,9 +9,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 CUZK, TRAP = sys.argv[1:3]
 BACKEND = sys.argv[3] if len(sys.argv) > 3 else "cpu"
@@ -172,6 +174,24 @@ def refuses():
     return 0
 
 
+def stopped(base):
+    """A signal while a proof is stuck there: its process is not waited for as long as one whose work counts."""
+    done = AT / "done"
+    done.unlink(missing_ok=True)
+    path, _ = write_list([base], 2)
+    p = subprocess.Popen([TRAP, "prove", "--json", "--batch", path, "--process", "always", "--backend", BACKEND], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True, env=dict(ENV, CUZK_TEST_FAULT=f"stuck 1 {done}"))
+    while not done.exists() and p.poll() is None:
+        time.sleep(0.05)
+    start = time.monotonic()
+    p.send_signal(signal.SIGTERM)
+    out, err = p.communicate(timeout=300)
+    took = time.monotonic() - start
+    check(p.returncode == 8 and json.loads(out.splitlines()[-1])["proved"] < 2, f"stopped: exit {p.returncode}\n{out}{err}")
+    check(took < 20, f"stopped: it took {took:.1f} s\n{err}")
+    print(f"stopped while one was stuck: the end came after {took:.1f} s")
+
+
 def main():
     if BACKEND == "refuses":
         return refuses()
@@ -200,6 +220,7 @@ def main():
         summary, p = batch([a], min(LINES, 12), "--watchdog-ms", 10000, fault="stuck 4")
         check(summary["restarts"] >= 1, f"stuck: {summary}\n{p.stderr}")
         print(f"stuck: {summary['proved']} right proofs, {summary['restarts']} restarts, {summary['retries']} tried again")
+        stopped(a)
     # what is wrong with one line costs that one
     path, rows = write_list([a], 3)
     text = path.read_text().splitlines()

@@ -45,7 +45,7 @@ message AwaitProofResponse {
 message ProveRequest { SubmitProofRequest submit = 1; }
 message ProveResponse { AwaitProofResponse result = 1; }
 message CancelProofRequest { string job_id = 1; }
-message CancelProofResponse { bool was_running = 1; }
+message CancelProofResponse { bool was_running = 1; AwaitProofResponse.Status ended = 50; }
 message GetStatusRequest {}
 message GetStatusResponse {
   repeated GPUStatus gpus = 1; repeated SRSStatus loaded_srs = 2; repeated QueueStatus queues = 3;

@@ -253,7 +253,10 @@ test('cuzk submit writes what cuzk verify takes; await, status, preload, evict, 
   assert.equal(JSON.parse(good('evict', socket, 'a', '--json')).was_loaded, false)
   assert.match(good('preload', socket, 'a'), /a loaded in/)
   assert.match(good('preload', socket, 'a'), /already/)
-  assert.match(good('cancel', socket, job), /was not running/)
+  assert.match(good('cancel', socket, job), /not cancelled: the job had completed before/)
+  const cancelled = JSON.parse(good('cancel', socket, job, '--json'))
+  assert.deepEqual([cancelled.cancelled, cancelled.was_running, cancelled.ended_before], [false, false, 'completed'])
+  assert.match(JSON.parse(good('status', socket, '--metrics', '--json')).metrics, /^cuzk_proofs_completed_total \d+$/m)
 })
 
 test('the commands fail with the exit code of the cause', async () => {

@@ -64,13 +64,16 @@ test('a job that fails is FAILED with its cause, not a gRPC error', async () => 
   assert.equal(result.error_code, 'UNSATISFIED')
   assert.match(result.error_message, /constraint 7/)
   assert.equal(result.proof.length, 0)
+  const late = await cancel(result.job_id) // nothing is left to be cancelled
+  assert.deepEqual([late.ended, late.was_running], ['FAILED', false])
 })
 
 test('CancelProof: was_running, then CANCELLED for all that wait', async () => {
   const job = await submit('hang')
   const waiting = awaited(job)
   await sleep(30)
-  assert.equal((await cancel(job)).was_running, true)
+  const { was_running, ended } = await cancel(job)
+  assert.deepEqual([was_running, ended], [true, 'UNKNOWN'])
   assert.equal((await waiting).status, 'CANCELLED')
   assert.equal((await cancel(job)).was_running, false)
 })
