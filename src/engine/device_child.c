@@ -259,6 +259,7 @@ static void measure(struct child *c, struct task *t, struct device_message *m, s
     device_message_put(m, k->batch.beside);
     put_bytes(m, &k->batch.key_bytes);
     put_bytes(m, &k->batch.run_bytes);
+    device_message_put(m, k->batch.own_bytes);
     device_message_put(m, k->batch.device_bytes);
     device_message_put(m, k->batch.host_bytes);
 }

@@ -675,6 +675,7 @@ cuzk_status device_process_measure(struct device_process *p, struct task *t, str
         got.batch.beside = device_message_get(&m) != 0;
         get_bytes(&m, &got.batch.key_bytes);
         get_bytes(&m, &got.batch.run_bytes);
+        got.batch.own_bytes = device_message_get(&m);
         got.batch.device_bytes = device_message_get(&m);
         got.batch.host_bytes = device_message_get(&m);
         if (got.key_mode > KEY_MODE_DERIVED || got.batch.parts_most > JOB_BATCH_MOST) m.broken = true;

@@ -208,12 +208,10 @@ static void count_copies(const struct engine *e, struct circuit *c)
 /* Every device has the key, and what its batches share: device 0's was measured. */
 static void count_devices(const struct engine *e, struct circuit *c)
 {
-    const uint64_t shared = c->batch.parts_most != 0 ? c->batch.key_bytes.of[BYTES_HEAP] - c->key_bytes.of[BYTES_HEAP] : 0;
-
     for (size_t i = 1; i < e->device_count; i++) {
         c->key_bytes.of[BYTES_DEVICE + i] = c->key_bytes.of[BYTES_DEVICE];
         c->batch.key_bytes.of[BYTES_DEVICE + i] = c->batch.key_bytes.of[BYTES_DEVICE];
-        c->batch.key_bytes.of[BYTES_HEAP] += shared;
+        c->batch.key_bytes.of[BYTES_HEAP] += c->batch.own_bytes;
     }
 }
 

@@ -18,6 +18,7 @@ struct circuit_batch {
     unsigned parts_most;    /* at a time; 0: not on this device, and nothing below counts */
     bool beside;            /* a part may be proved by itself while the key is loaded for batches; else it is loaded anew for that */
     struct bytes key_bytes; /* instead of the circuit's: what stays for all batches included */
+    uint64_t own_bytes;     /* of its heap, what each device takes for itself */
     struct bytes run_bytes; /* that a batch takes in addition, whatever its number of parts */
     uint64_t device_bytes, host_bytes; /* the kind's own, from measure: within what a batch is to be planned */
 };

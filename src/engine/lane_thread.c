@@ -315,7 +315,10 @@ static void load(const struct loader *l, struct key_order *o)
     for (size_t i = 0; i < l->device_count; i++)
         e->bytes.of[BYTES_DEVICE + i] = wants->of[BYTES_DEVICE + i];
     if (l->processes != NULL) e->bytes.of[BYTES_HEAP] += l->device_count * c->key_own_bytes;
-    e->bytes.of[BYTES_HEAP] += wants->of[BYTES_HEAP] - c->key_bytes.of[BYTES_HEAP]; /* what batches will keep there */
+    if (status == CUZK_OK) { /* what batches will keep there, and what they do not need */
+        e->bytes.of[BYTES_HEAP] += wants->of[BYTES_HEAP];
+        e->bytes.of[BYTES_HEAP] -= c->key_bytes.of[BYTES_HEAP];
+    }
     const int k = status == CUZK_OK ? bytes_lacking(&e->bytes, wants) : -1;
     if (k >= 0) { /* the file has changed since it was measured */
         c->kind->unload(e->loaded);

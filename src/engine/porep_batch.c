@@ -48,8 +48,11 @@ static void fill(struct circuit *c, const struct batch_plan *plan, const struct 
     b->host_bytes = host + key->key->heap_bytes;
     b->beside = single->residence.points && !streams && stays + tables + single->block_bytes <= memory &&
                 stays + tables + run <= memory;
+    b->own_bytes = host - statements;
     b->key_bytes = c->key_bytes;
-    b->key_bytes.of[BYTES_HEAP] += host - statements;
+    /* where no proof by itself comes between, the files are read once, when the key is brought to the device */
+    if (!b->beside) b->key_bytes.of[BYTES_HEAP] -= key->key->file.bytes.size + key->key->derived_file.bytes.size;
+    b->key_bytes.of[BYTES_HEAP] += b->own_bytes;
     b->key_bytes.of[BYTES_DEVICE] = stays + (b->beside ? tables : 0);
     b->run_bytes.of[BYTES_DEVICE] = run;
     b->run_bytes.of[BYTES_HEAP] = statements + c1_bytes_most(key->binding.circuit.shape);

@@ -39,6 +39,8 @@ static bool has_batch_of(const struct lane *l, const struct job *j)
     return l->batch_count > 0 && l->job != NULL && l->job->circuit == j->circuit;
 }
 
+static bool may_join(const struct part *p) { return !p->singly && !p->was_lost; }
+
 /* Devices that have a lane for proofs, now or soon. */
 static unsigned devices_of(const struct lane_book *b)
 {
@@ -70,12 +72,12 @@ unsigned split_batch(const struct job *j, const struct lane_book *b, uint32_t la
     for (unsigned i = 0; i < j->part_count; i++) {
         const struct part *p = &j->parts[i];
         if (p->state == PART_READY) return 0; /* what holds memory goes first */
-        left += !p->singly && (p->state != PART_DONE || p->prove_ns != 0); /* what was done before a restart needs no device */
+        left += may_join(p) && (p->state != PART_DONE || p->prove_ns != 0); /* what was done before a restart needs no device */
     }
     const unsigned devices = devices_of(b), rounds = (left + most * devices - 1) / (most * devices),
                    share = rounds != 0 ? (left + devices * rounds - 1) / (devices * rounds) : 0;
     for (unsigned i = 0; i < j->part_count && count < share; i++)
-        if (j->parts[i].state == PART_WAITING && !j->parts[i].singly && may_run(&j->parts[i], b, lane, now_ns))
+        if (j->parts[i].state == PART_WAITING && may_join(&j->parts[i]) && may_run(&j->parts[i], b, lane, now_ns))
             parts[count++] = i;
     *wait &= count > 0;
     return *wait ? 0 : count;
