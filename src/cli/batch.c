@@ -19,7 +19,7 @@ struct batch {
     struct batch_list list;
     cuzk_context *context;
     cuzk_watch watch;
-    bool apart_wanted;
+    bool apart_wanted, apart_used; /* a process of the device's own; lines were proved, or tried, there */
     struct batch_engine *engine;    /* NULL: proofs are made in this process */
     struct batch_engine_key *apart; /* the keys that the engine has */
     size_t apart_count;
@@ -94,7 +94,7 @@ static void summary(struct batch *b, double ms)
                                  "proved", (json_int_t)b->proved, "failed", (json_int_t)b->failed, "left",
                                  (json_int_t)left, "lanes", (int)b->options->lanes, "ms", ms,
                                  "proofs_per_second", per_second, "median_ms", median, "own_process",
-                                 b->apart_wanted, "restarts", (json_int_t)b->counts.restarts, "retries",
+                                 b->apart_used, "restarts", (json_int_t)b->counts.restarts, "retries",
                                  (json_int_t)b->counts.retries));
     else if (!cli.quiet)
         printf("%zu of %zu proofs made and verified in %.1f ms over %u lanes: %.2f a second, median %.1f ms; "
@@ -118,11 +118,7 @@ static cuzk_status check_outputs(const struct batch_line *l, cuzk_error *error)
     task_init(&t);
     for (size_t i = 0; i < ARRAY_COUNT(outputs); i++) {
         if (outputs[i] == NULL || mapfile_check_writable(&t, outputs[i]) == CUZK_OK) continue;
-        error->status = t.error.status;
-        snprintf(error->text, sizeof error->text, "%s", t.error.text);
-        snprintf(error->advice, sizeof error->advice, "%s", t.error.advice);
-        snprintf(error->path, sizeof error->path, "%s", t.error.path);
-        return error->status;
+        return cli_error_of(error, &t);
     }
     return CUZK_OK;
 }
@@ -317,7 +313,7 @@ static void say_left_here(const char *path, const struct task *t)
 {
     if (!cli.quiet)
         fprintf(stderr, "cuzk: %s: proved without a process of the device's own: %s\n", path,
-                t->error.status == CUZK_NOT_FOUND ? "it does not take the key" : t->error.text);
+                t->error.text);
 }
 
 static uint64_t largest_witness(const struct batch *b)
@@ -344,6 +340,20 @@ static bool is_left_here(struct batch *b, const struct batch_engine_key *key)
         return false;
     for (size_t i = 0; i < b->index_count; i++) b->begun[b->index[i]] = false;
     say_left_here(key->path, &t);
+    return true;
+}
+
+/* A process that was asked for and does not serve the key: its lines fail for the reason that they would fail for here. */
+static bool fail_unserved(struct batch *b, const struct batch_engine_key *key)
+{
+    cuzk_error error = CUZK_ERROR_INIT;
+    struct task t;
+
+    task_init(&t);
+    const cuzk_status status = batch_engine_could_prove(b->engine, &t, key, 0);
+    if (status == CUZK_OK || status == CUZK_TOO_LARGE) return false; /* the latter is each line's own */
+    (void)cli_error_of(&error, &t);
+    all_failed(b, &error);
     return true;
 }
 
@@ -398,7 +408,9 @@ static cuzk_status prove_apart_all(struct batch *b, struct task *t)
             some_left = true;
             continue;
         }
+        if (fail_unserved(b, b->key_apart)) continue;
         b->put_back = 0;
+        b->apart_used = true;
         run_lanes(b);
         some_left |= b->put_back > 0; /* the engine keeps to the form that it has measured */
         batch_engine_drop(b->engine, b->key_apart);

@@ -144,17 +144,6 @@ void batch_engine_drop(struct batch_engine *e, const struct batch_engine_key *ke
 
 /* -- a proof ------------------------------------------------------------------------------------------------------------ */
 
-static cuzk_status tell(cuzk_error *error, const struct task *t)
-{
-    error->status = t->error.status;
-    error->offset = t->error.offset;
-    snprintf(error->text, sizeof error->text, "%s", t->error.text);
-    snprintf(error->advice, sizeof error->advice, "%s", t->error.advice);
-    snprintf(error->path, sizeof error->path, "%s", t->error.path);
-    snprintf(error->field, sizeof error->field, "%s", t->error.field);
-    return error->status;
-}
-
 static cuzk_status read_witness(struct engine_request *r, struct task *t, const char *path)
 {
     struct mapfile file = { 0 };
@@ -216,7 +205,7 @@ static cuzk_status take(struct batch_made *made, struct task *t, const struct jo
     json_decref(both);
     if (inputs == NULL) {
         FAIL(t, CUZK_NO_MEMORY, "no memory for public inputs");
-        return tell(error, t);
+        return cli_error_of(error, t);
     }
     const cuzk_status status = cuzk_publics_from_memory(&made->publics, inputs, strlen(inputs), error);
     free(inputs);
@@ -233,7 +222,7 @@ cuzk_status batch_engine_prove(struct batch_engine *e, struct batch_made *made,
 
     memset(made, 0, sizeof *made);
     task_init(&t);
-    if (submit(e, &t, &r, &a, witness_path, watch) != CUZK_OK) return tell(error, &t);
+    if (submit(e, &t, &r, &a, witness_path, watch) != CUZK_OK) return cli_error_of(error, &t);
     cuzk_status status = a.status;
     if (status == CUZK_OK) {
         char id[JOB_ID_BYTES];

@@ -59,6 +59,17 @@ int cli_fail_task(const struct task *t)
     return cuzk_status_exit_code(e->status);
 }
 
+cuzk_status cli_error_of(cuzk_error *out, const struct task *t)
+{
+    out->status = t->error.status;
+    out->offset = t->error.offset;
+    snprintf(out->text, sizeof out->text, "%s", t->error.text);
+    snprintf(out->advice, sizeof out->advice, "%s", t->error.advice);
+    snprintf(out->path, sizeof out->path, "%s", t->error.path);
+    snprintf(out->field, sizeof out->field, "%s", t->error.field);
+    return out->status;
+}
+
 int cli_begin(struct task *t, int argc, char **argv, const char *command, const char *help,
               const struct option_row *options, size_t option_count, const struct operand_row *operands,
               size_t operand_count)

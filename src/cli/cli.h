@@ -66,6 +66,7 @@ cuzk_status cli_key_mode(struct task *t, cuzk_key_mode *out) MUST_CHECK;
 int cli_fail(const cuzk_error *error);
 int cli_fail_line(const cuzk_error *error, unsigned line); /* the same, of a line of a list (0: of none) */
 int cli_fail_task(const struct task *t); /* the same for argument errors */
+cuzk_status cli_error_of(cuzk_error *out, const struct task *t); /* its error; returns the status */
 /** What a command begins with: t is made, help printed if it is wanted, or the arguments read by the tables.
  * Returns  -1: go on; else the command is over, with this exit code */
 int cli_begin(struct task *t, int argc, char **argv, const char *command, const char *help,

@@ -19,7 +19,8 @@ static const char help[] =
     "cards' memory, in the\n"
     "form that --key-mode names (derived by default).\n"
     "With --plan nothing is proved: what a batch takes of cards of 139, 80, 64, 48, 24 "
-    "and 16 GiB, and of this one.";
+    "and 16 GiB, of this one, and of one with --as-if MIB.\n"
+    "Plans are made for the kind of the card that is there and by the key's own counts, so both are needed for --plan as well.";
 
 struct wanted {
     uint64_t sector_bytes;
@@ -181,14 +182,18 @@ static void print_plan(const cuzk_porep_bench_plan *p, uint64_t memory_bytes)
 /* Cards without room are told with both numbers, and are no failure of the command. */
 static int plan_cards(cuzk_context *context, const cuzk_porep_key *key, cuzk_porep_bench_options *o)
 {
-    static const uint64_t gib[] = { 139, 80, 64, 48, 24, 16 };
+    const uint64_t as_if = o->memory_bytes;
+    uint64_t bytes[] = { 139, 80, 64, 48, 24, 16, 0, as_if };
     cuzk_device_info device = CUZK_DEVICE_INFO_INIT;
+    const size_t cards = ARRAY_COUNT(bytes) - 2;
 
     cuzk_context_device(context, &device);
-    for (size_t i = 0; i <= ARRAY_COUNT(gib); i++) {
+    for (size_t i = 0; i < cards; i++) bytes[i] <<= 30;
+    bytes[cards] = device.memory_bytes;
+    for (size_t i = 0; i < cards + 1 + (as_if != 0); i++) {
         cuzk_porep_bench_plan plan = CUZK_POREP_BENCH_PLAN_INIT;
         cuzk_error error = CUZK_ERROR_INIT;
-        o->memory_bytes = i < ARRAY_COUNT(gib) ? gib[i] << 30 : device.memory_bytes;
+        o->memory_bytes = bytes[i];
         if (cuzk_bench_porep_plan(&plan, context, key, o, &error) == CUZK_OK)
             print_plan(&plan, o->memory_bytes);
         else if (error.status != CUZK_TOO_LARGE)
@@ -266,7 +271,7 @@ int cmd_bench_porep(int argc, char **argv)
           "partitions that share a walk over the points (default: all)" },
         { "--check-rows", OPTION_FLAG, &check_rows, 0, 0, NULL, "every row of the circuit is checked too" },
         { "--plan", OPTION_FLAG, &w.plan, 0, 0, NULL, "only tell what a batch takes of cards" },
-        { "--as-if", OPTION_COUNT, &memory_mib, 1, 1 << 24, "MIB", "plan as if a card had so many MiB" },
+        { "--as-if", OPTION_COUNT, &memory_mib, 1, 1 << 24, "MIB", "plan batches as if the card had so many MiB; with --plan a row for them" },
         CLI_KEY_MODE_OPTION,
         CLI_DEVICE_OPTIONS,
         CLI_COMMON_OPTIONS,

@@ -64,14 +64,16 @@ cuzk_status budget_fits(struct task *t, const struct budget *b, const struct byt
     const int k = bytes_lacking(need, &b->total);
 
     if (k < 0) return CUZK_OK;
+    const bool device = k >= BYTES_DEVICE;
     const cuzk_status status =
-        FAIL(t, CUZK_TOO_LARGE,
-             "%s takes %llu bytes of %s; the whole budget is %llu beside what is set aside for queued "
-             "payloads and tables",
-             who, (unsigned long long)need->of[k], bytes_kind_name(k), (unsigned long long)b->total.of[k]);
-    task_fail_place(
-        t, NULL, ERROR_NO_OFFSET, bytes_kind_name(k),
-        "raise [memory] total_budget or lower [limits] queued_bytes, or use a machine with more memory");
+        FAIL(t, CUZK_TOO_LARGE, "%s takes %llu bytes of %s; the whole budget is %llu beside what is set aside for %s",
+             who, (unsigned long long)need->of[k], bytes_kind_name(k), (unsigned long long)b->total.of[k],
+             device ? "the lanes' streams" : "queued payloads and tables");
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, bytes_kind_name(k),
+                    device ? "give more of the device's memory (cuzkd: [gpus] memory; cuzk: --device-memory), or use fewer lanes; "
+                             "cuzk prove --process never has no such lanes"
+                           : "use a machine with more memory; cuzkd: raise [memory] total_budget or lower [limits] queued_bytes; "
+                             "cuzk prove: --process never holds the key once");
     return status;
 }
 

@@ -158,8 +158,8 @@ static cuzk_status cannot_start(struct task *t, const struct device_process *p, 
          p->options.device.index, why);
     task_fail_place(
         t, NULL, ERROR_NO_OFFSET, NULL,
-        "its own messages are in the log before this; the configuration devices.process = \"never\" "
-        "does without it");
+        "its own messages are before this; the configuration devices.process = \"never\" of cuzkd, --process never of cuzk "
+        "prove, does without it");
     return t->error.status;
 }
 

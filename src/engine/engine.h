@@ -190,7 +190,7 @@ cuzk_status engine_submit(struct engine *e, struct task *t, const struct engine_
                           void *context) MUST_CHECK;
 
 /** Whether a job that is not durable could run on a circuit, everything else being idle: what engine_submit would refuse for good.
- * Errors  CUZK_NOT_FOUND: no such circuit; CUZK_TOO_LARGE (both numbers are named) */
+ * Errors  CUZK_NOT_FOUND: no such circuit; CUZK_TOO_LARGE (both numbers are named); why one that is optional is not served */
 cuzk_status engine_could_run(const struct engine *e, struct task *t, const char *circuit,
                              size_t payload_bytes) MUST_CHECK;
 

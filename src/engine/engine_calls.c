@@ -86,6 +86,11 @@ cuzk_status engine_could_run(const struct engine *e, struct task *t, const char 
 {
     struct circuit *c;
 
+    for (size_t i = 0; i < e->unserved_count; i++)
+        if (strcmp(e->unserved[i].name, circuit) == 0) {
+            t->error = e->unserved[i].why;
+            return t->error.status;
+        }
     TRY(find_circuit(&c, t, e, circuit));
     return core_could_ever_run(&e->core, t, c, payload_bytes, false);
 }

@@ -16,6 +16,12 @@
 /* Of the block that a lane keeps for its next proof.  To take a larger one anew is nothing beside the proof, and to give it back takes time. */
 #define LANE_KEEP_MOST_BYTES (64ull << 20)
 
+/* A circuit that need not be there, and is not served. */
+struct unserved {
+    char *name;
+    struct error why;
+};
+
 struct engine {
     struct engine_core core;
     struct mailbox mailbox;
@@ -23,6 +29,8 @@ struct engine {
     bool thread_runs;
     struct circuit *circuits;
     size_t circuit_count;
+    struct unserved *unserved; /* room for as many as there were circuits */
+    size_t unserved_count;
     const struct backend *backend;
     struct device *devices[ENGINE_DEVICES_MOST];              /* opened here, */
     struct device_process *processes[ENGINE_DEVICES_MOST]; /* or each in a process of its own */

@@ -244,6 +244,7 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
 {
     size_t kept = 0;
 
+    e->unserved = calloc(e->circuit_count + 1, sizeof *e->unserved); /* else nobody learns why */
     while (kept < e->circuit_count) {
         struct circuit *c = &e->circuits[kept];
         struct task own;
@@ -263,6 +264,10 @@ static cuzk_status measure_circuits(struct engine *e, struct task *t, const stru
         }
         log_warn(NULL, "circuit %s is not served: %s%s%s", c->name, own.error.path,
                  own.error.path[0] != '\0' ? ": " : "", own.error.text);
+        if (e->unserved != NULL) { /* the name goes with it */
+            e->unserved[e->unserved_count++] = (struct unserved){ c->name, own.error };
+            c->name = NULL;
+        }
         circuit_free(c);
         e->circuit_count--;
         memmove(c, c + 1, (e->circuit_count - kept) * sizeof *c);
@@ -402,6 +407,8 @@ static void free_circuits(struct engine *e)
 {
     for (size_t i = 0; i < e->circuit_count && e->circuits != NULL; i++) circuit_free(&e->circuits[i]);
     free(e->circuits);
+    for (size_t i = 0; i < e->unserved_count; i++) free(e->unserved[i].name);
+    free(e->unserved);
 }
 
 static void tell_key_waiters(struct waiter *w)

@@ -151,7 +151,14 @@ def refuses():
         path, rows = write_list([small], 1)
         p = run(TRAP, "prove", "--json", "--batch", path, *on_card, env=dict(ENV, CUZK_TEST_ENGINE=engine))
         check(said in p.stderr, p.stderr)
+        check(json.loads(p.stdout.splitlines()[-1])["own_process"] is False, p.stdout)
         verify(rows)
+    # a card whose memory the lanes' streams take: what to do is said of this program, and the process is not said to have proved
+    device = ("--backend", "cuda", "--device-memory", 256)
+    p = run(TRAP, "prove", "--json", "--batch", path, *device, "--process", "always", code=5)
+    check("lanes' streams" in p.stderr and "--device-memory" in p.stderr and "--process never" in p.stderr, p.stderr)
+    p = run(TRAP, "prove", "--json", "--batch", path, *device)
+    check(said in p.stderr and json.loads(p.stdout.splitlines()[-1])["own_process"] is False, p.stdout + p.stderr)
     p = run(TRAP, "prove", "--json", "--batch", path, *on_card, "--process", "always", code=5, env=dict(ENV, CUZK_TEST_ENGINE=none))
     check(said not in p.stderr, p.stderr)
     # a large witness behind a small one decides as well (this one ends in zeros, which costs its own line)
@@ -192,6 +199,21 @@ def stopped(base):
     print(f"stopped while one was stuck: the end came after {took:.1f} s")
 
 
+def unservable():
+    """What is wrong with a key is the same sentence with a process of the device's own and without."""
+    base = AT / "unservable"
+    run(CUZK, "gen", "circuit", "--log2", 5, "--curve", "bls12_381", base)
+    run(CUZK, "setup", "--dev", "--layout", "bellman", f"{base}.r1cs", f"{base}.params")
+    path = AT / "unservable-list"
+    path.write_text(f"{base}.params {base}.wtns {AT}/x.json\n")
+    said = []
+    for process in ("never", "always"):
+        lines = run(CUZK, "prove", "--json", "--batch", path, "--process", process, code=2).stdout.splitlines()
+        check(json.loads(lines[-1])["own_process"] is False, lines[-1])
+        said.append(lines[0])
+    check(said[0] == said[1] and "--r1cs" in said[0], "\n".join(said))
+
+
 def main():
     if BACKEND == "refuses":
         return refuses()
@@ -221,6 +243,7 @@ def main():
         check(summary["restarts"] >= 1, f"stuck: {summary}\n{p.stderr}")
         print(f"stuck: {summary['proved']} right proofs, {summary['restarts']} restarts, {summary['retries']} tried again")
         stopped(a)
+        unservable()
     # what is wrong with one line costs that one
     path, rows = write_list([a], 3)
     text = path.read_text().splitlines()
