@@ -53,19 +53,6 @@ static __device__ __forceinline__ void ext_set_one(struct ext *r)
     be_set_zero(&r->c[1]);
 }
 
-/* a b + c d.  One copy of its code for the three that y_finish has: with all inlined the kernel was 9,400 instructions, 150 KB, of which an SM's
- * instruction cache holds 128, and a sixth of the waiting was for instructions (ncu).  Operands and result go by value, in registers; reductions
- * and single products so too cost more moves than they save. */
-struct wide {
-    uint32_t w[24];
-};
-static __device__ __noinline__ struct wide two_products(be_t a, be_t b, be_t c, be_t d)
-{
-    struct wide r;
-    CAT(BE, _dot_wide)(r.w, &a, &b, &c, &d);
-    return r;
-}
-
 static __device__ __forceinline__ void ext_mul(struct ext *r, const struct ext *a, const struct ext *b)
 {
     uint32_t t0[24], t1[24], sum[24]; /* no more than two carry chains at a time: ptxas has seven predicates for their flags */
@@ -210,24 +197,24 @@ static __device__ __noinline__ void rare_mend(uint4 *own, const uint4 *before, c
 /* Y = R D - Y PPP with one reduction a coordinate.  Halves are read anew for each product: all of them are more than the registers hold. */
 static __device__ __forceinline__ void y_finish(uint4 *own, struct ext *d)
 {
-    struct wide w0, w1, sum;
+    uint32_t w0[24], w1[24], sum[24];
     be_t r, y, ppp, other, p2;
     half_read(&r, own, SLOT_R, 0);
     half_read(&ppp, own, SLOT_P, 0);
     half_read(&y, own, SLOT_Y, 0);
     be_neg(&y, &y);
-    w0 = two_products(r, d->c[0], y, ppp);
+    CAT(BE, _dot_wide)(w0, &r, &d->c[0], &y, &ppp);
     __syncwarp(); /* the compiler keeps no numbers of before */
     half_read(&r, own, SLOT_R, 1);
     half_read(&ppp, own, SLOT_P, 1);
     half_read(&y, own, SLOT_Y, 1);
     be_neg(&y, &y);
-    w1 = two_products(r, d->c[1], y, ppp);
+    CAT(BE, _dot_wide)(w1, &r, &d->c[1], &y, &ppp);
     CAT(BE, _add_plain)(&d->c[1], &d->c[0], &d->c[1]);
-    be_add_wide(sum.w, w0.w, w1.w);
-    be_sub_wide(w0.w, w0.w, w1.w);
-    CAT(BE, _lift)(w0.w);
-    CAT(BE, _redc_wide)(&d->c[0], w0.w);
+    be_add_wide(sum, w0, w1);
+    be_sub_wide(w0, w0, w1);
+    CAT(BE, _lift)(w0);
+    CAT(BE, _redc_wide)(&d->c[0], w0);
     __syncwarp();
     half_read(&r, own, SLOT_R, 0);
     half_read(&other, own, SLOT_R, 1);
@@ -240,9 +227,9 @@ static __device__ __forceinline__ void y_finish(uint4 *own, struct ext *d)
     half_read(&other, own, SLOT_Y, 1);
     be_neg(&other, &other);
     CAT(BE, _add_plain)(&y, &y, &other);
-    w1 = two_products(r, d->c[1], y, ppp);
-    be_sub_wide(w1.w, w1.w, sum.w);
-    CAT(BE, _redc_wide)(&d->c[1], w1.w);
+    CAT(BE, _dot_wide)(w1, &r, &d->c[1], &y, &ppp);
+    be_sub_wide(w1, w1, sum);
+    CAT(BE, _redc_wide)(&d->c[1], w1);
     CAT(BE, _twice_p)(&p2);
     be_sub(&d->c[0], &d->c[0], &p2);
     be_sub(&d->c[1], &d->c[1], &p2);
