@@ -29,7 +29,7 @@ check:
 	cmake --build --preset dev
 	cmake --preset release $(options) -DCUZK_CUDA=$(CUZK_CUDA)
 	cmake --build --preset release
-	tools/run_tests.py build/dev:fast 'build/release:fast|release!lint'
+	tools/run_tests.py 'build/dev:fast|dev' 'build/release:fast|release!lint'
 
 bench: build
 	cmake --build --preset release --target bench/all

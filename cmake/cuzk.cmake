@@ -35,7 +35,8 @@ add_custom_target(tsan_tests)
 
 # cuzk_test(NAME [LABELS l...] [ENV k=v...] [LIBS lib...] SOURCES s...): one cmocka program, linked with all of src/ (hidden
 # symbols included), registered with ctest.  The default label is fast (under a minute in the dev preset); others: release (fast, but
-# too slow under sanitizers: `make check` runs it in the release preset), tsan (also run under ThreadSanitizer), slow, cuda, soak.
+# too slow under sanitizers: `make check` runs it in the release preset alone), dev (under sanitizers alone, where release shows nothing more), tsan (also
+# run under ThreadSanitizer), slow, cuda, soak.
 function(cuzk_test name)
   cmake_parse_arguments(T "" "TIMEOUT" "LABELS;ENV;LIBS;SOURCES;DEFS" ${ARGN})
   add_executable(${name} ${T_SOURCES})

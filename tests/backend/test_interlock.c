@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = 3, PARTITIONS = 7, PARTITION_BYTES = 3 << 16 };
+enum { LANES = 3, PARTITIONS = 7, PARTITION_BYTES = 3 << 15 };
 
 struct seen {
     unsigned count;
@@ -89,8 +89,8 @@ static void test_refusals(void **state)
     task_init(&t);
     o.memory_bytes = PARTITION_BYTES / 2;
     assert_int_equal(be->interlock(&t, &o, 1, done, &seen), CUZK_TOO_LARGE);
-    assert_non_null(strstr(t.error.text, "196608"));
     assert_non_null(strstr(t.error.text, "98304"));
+    assert_non_null(strstr(t.error.text, "49152"));
     assert_nothing_left();
     task_init(&t);
     o = small;

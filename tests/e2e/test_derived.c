@@ -160,7 +160,8 @@ static void same_bytes(const struct curve *c, enum root_convention layout, unsig
 
 static void all_sizes(const struct curve *c, enum root_convention layout)
 {
-    const unsigned last = slow ? 16 : 12;
+    /* with the operands elsewhere the CPU's operations are the same: of that size is no matter */
+    const unsigned last = slow ? 16 : strcmp(prover->name, "blind") == 0 ? 8 : 12;
 
     if (!slow) same_bytes(c, layout, 1, 0);
     for (unsigned log2 = slow ? 13 : 4; log2 <= last; log2++)

@@ -17,7 +17,7 @@ static struct lane_trial m;
 static int open_all(void **state)
 {
     (void)state;
-    lane_trial_open(&m, &curve_bn254, 90);
+    lane_trial_open(&m, &curve_bn254, 24);
     return 0;
 }
 
