@@ -17,7 +17,7 @@
 #define WRITE_MOST_BYTES  ((size_t)1 << 30)  /* the kernel takes at most 2^31 - 4096 bytes a call */
 #define DEVICE_MOST_BYTES ((size_t)64 << 20) /* nobody types more, and /dev/zero never ends */
 
-static const char *advice_for(int why)
+const char *mapfile_advice(int why)
 {
     switch (why) {
     case ENOENT:
@@ -49,7 +49,7 @@ static cuzk_status fail_file(struct task *t, const char *verb, const char *path,
                                                          : CUZK_IO;
     FAIL(t, status, "%s could not be %s: %s", path, verb, strerror(why));
     task_fail_errno(t, why);
-    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, advice_for(why));
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, mapfile_advice(why));
     return status;
 }
 

@@ -50,4 +50,7 @@ cuzk_status mapfile_write_together(struct task *t, const struct mapfile_output *
  * Errors  as mapfile_write's, of a folder that is missing, not a folder, or not writable, and of a path that is a folder. */
 cuzk_status mapfile_check_writable(struct task *t, const char *path) MUST_CHECK;
 
+/** What to do about a file for which a call failed with an errno; NULL: nothing is known. */
+const char *mapfile_advice(int why);
+
 #endif

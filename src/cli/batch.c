@@ -241,9 +241,16 @@ static void gather(struct batch *b, size_t first)
 static cuzk_status open_key(struct batch *b, cuzk_key **out, const char *path, cuzk_error *error)
 {
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
+    struct task t;
 
     key_options(&options, b);
     if (cuzk_key_open(out, b->context, path, &options, error) != CUZK_OK) return error->status;
+    task_init(&t);
+    if (cli_check_encoding(&t, *out, b->options->encoding) != CUZK_OK) {
+        cuzk_key_close(*out);
+        *out = NULL;
+        return cli_error_of(error, &t);
+    }
     cli_warn_of_key(*out, path);
     return CUZK_OK;
 }

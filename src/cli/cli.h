@@ -121,6 +121,8 @@ struct cli_key {
 /** Opens both; chooses the device for so many proofs if that may be.  cli_fail has been called if it returns false. */
 bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options *options, size_t proofs,
                   unsigned lanes, int *exit_code);
+/** Whether proofs on the key have the encoding: said before the work.  Errors  CUZK_UNSUPPORTED */
+cuzk_status cli_check_encoding(struct task *t, const cuzk_key *key, cuzk_encoding encoding) MUST_CHECK;
 /** What there is to say of a key before proofs on it: that its points were not checked, that its derived form is not used. */
 void cli_warn_of_key(const cuzk_key *key, const char *path);
 /** After a proof on a key failed for the reason why: whether its derived form, which had been found sound before and was taken for that, is

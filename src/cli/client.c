@@ -39,8 +39,13 @@ cuzk_status client_call(struct task *t, ProtobufCMessage **answer, const char *m
     int code;
     *answer = NULL;
     snprintf(path, sizeof path, "/cuzk.v1.ProvingEngine/%s", method);
-    TRY(rpc_client_call(client.rpc, t, &bytes, &size, &code, path, request,
-                        client.timeout_ms ? client.timeout_ms + 1000 : 0)); /* the daemon's own answer comes first */
+    const cuzk_status status =
+        rpc_client_call(client.rpc, t, &bytes, &size, &code, path, request,
+                        client.timeout_ms ? client.timeout_ms + 1000 : 0); /* the daemon's own answer comes first */
+    if (status == CUZK_DEVICE_UNAVAILABLE)
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
+                        "if no cuzkd listens there, start one, or name the address that it says at its start");
+    TRY(status);
     *answer = protobuf_c_message_unpack(answer_type, NULL, size, bytes);
     free(bytes);
     return *answer ? CUZK_OK

@@ -1,6 +1,7 @@
 /* cuzk gen: vanilla proofs for people without a sector, circuits for people without one. */
 #include "cli/cli.h"
 #include "base/clock.h"
+#include "base/mapfile.h"
 #include "cuzk/cuzk_bench.h"
 #include "cuzk/cuzk_filecoin.h"
 #include <limits.h>
@@ -91,6 +92,7 @@ static int gen_c1(int argc, char **argv)
         return cli_fail_task(&t);
     }
     if (proof_type_of(&t, proof_type, sizeof proof_type, size, variant) != CUZK_OK) return cli_fail_task(&t);
+    if (mapfile_check_writable(&t, path) != CUZK_OK) return cli_fail_task(&t); /* before the work */
     c1.proof_type = proof_type;
     c1.sparse = sparse;
     return run(&c1, path, wrapped);
@@ -131,6 +133,8 @@ static int gen_circuit(int argc, char **argv)
         return cli_fail_task(&t);
     }
     snprintf(wtns, sizeof wtns, "%s.wtns", base);
+    if (mapfile_check_writable(&t, r1cs) != CUZK_OK || mapfile_check_writable(&t, wtns) != CUZK_OK)
+        return cli_fail_task(&t); /* before the work */
     const uint64_t start = clock_now_ns();
     if (cuzk_bench_circuit(curve, (unsigned)log2, r1cs, wtns, &error) != CUZK_OK) return cli_fail(&error);
     if (cli.json)

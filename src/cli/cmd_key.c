@@ -1,6 +1,7 @@
 /* cuzk key: the derived form of a proving key. */
 #include "cli/cli.h"
 #include "base/clock.h"
+#include "base/mapfile.h"
 #include "cuzk/cuzk_filecoin.h"
 #include <limits.h>
 #include <stdio.h>
@@ -87,11 +88,12 @@ static cuzk_status open_key(struct opened *o, cuzk_context *context, const char 
     return CUZK_OK;
 }
 
-static cuzk_status check_apart(struct task *t, const char *out_path, const char *key_path, const char *r1cs_path)
+static cuzk_status check_output(struct task *t, const char *out_path, const char *key_path, const char *r1cs_path)
 {
     const char *const outputs[] = { out_path }, *const inputs[] = { key_path, r1cs_path };
 
-    return cli_files_apart(t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs));
+    TRY(cli_files_apart(t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)));
+    return out_path != NULL ? mapfile_check_writable(t, out_path) : CUZK_OK; /* before the work */
 }
 
 static int key_derive(int argc, char **argv)
@@ -134,12 +136,12 @@ static int key_derive(int argc, char **argv)
         (none && args_refuse(&t, of_checkpoints, "with --no-checkpoints", "leave --no-checkpoints out") != CUZK_OK))
         return cli_fail_task(&t);
     if (!is_built_in(key_path) && out_path == NULL) out_path = cli_derived_beside(beside, key_path);
-    if (check_apart(&t, out_path, key_path, r1cs_path) != CUZK_OK) return cli_fail_task(&t);
+    if (check_output(&t, out_path, key_path, r1cs_path) != CUZK_OK) return cli_fail_task(&t);
     const cuzk_watch watch = cli_watch();
     if (!cli_context(&context, &exit_code)) return exit_code;
     if (open_key(&opened, context, key_path, r1cs_path, folder, &watch, &error) != CUZK_OK) goto failed;
     if (out_path == NULL) out_path = cli_derived_beside(beside, opened.path);
-    if (check_apart(&t, out_path, opened.path, r1cs_path) != CUZK_OK) {
+    if (check_output(&t, out_path, opened.path, r1cs_path) != CUZK_OK) {
         exit_code = cli_fail_task(&t);
         goto out;
     }

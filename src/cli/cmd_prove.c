@@ -189,6 +189,10 @@ int cmd_prove(int argc, char **argv)
     watch.timeout_ms = (double)timeout_ms;
 
     if (!cli_key_open(&k, key_path, &key_options, 1, 1, &exit_code)) goto out;
+    if (cli_check_encoding(&t, k.key, encoding) != CUZK_OK) {
+        exit_code = cli_fail_task(&t);
+        goto out;
+    }
     if (cuzk_witness_open(&witness, witness_path, &error) != CUZK_OK) goto failed;
     cli_warn_of_key(k.key, key_path);
     cuzk_status status = cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error);

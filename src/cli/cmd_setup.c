@@ -1,11 +1,13 @@
 /* cuzk setup --dev: a development key from a circuit. */
 #include "cli/cli.h"
 #include "base/clock.h"
+#include "base/mapfile.h"
 #include "cuzk/cuzk_filecoin.h"
 #include "cuzk/cuzk_setup.h"
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help[] =
     "Makes a proving key for the circuit in R1CS, alone and at once, with fresh secrets that are wiped "
@@ -29,6 +31,13 @@ struct setup_request {
 static bool is_built_in(const char *circuit)
 {
     return strncmp(circuit, "porep-", 6) == 0 && cuzk_sector_bytes(circuit) != 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static cuzk_status make(cuzk_context *context, const struct setup_request *r, cuzk_error *error)
@@ -98,6 +107,9 @@ int cmd_setup(int argc, char **argv)
                       *const inputs[] = { r1cs_path };
     if (cli_files_apart(&t, outputs, ARRAY_COUNT(outputs), inputs, ARRAY_COUNT(inputs)) != CUZK_OK)
         return cli_fail_task(&t);
+    for (size_t i = built_in; i < ARRAY_COUNT(outputs); i++) /* before the work; what is wrong with a folder is said with it */
+        if (outputs[i] != NULL && !is_folder(outputs[i]) && mapfile_check_writable(&t, outputs[i]) != CUZK_OK)
+            return cli_fail_task(&t);
 
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_context *context = NULL;

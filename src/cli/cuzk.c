@@ -96,6 +96,22 @@ static const struct command *match(int argc, char **argv, int *words)
     return c;
 }
 
+static int unknown(const char *word)
+{
+    struct task t;
+    task_init(&t);
+    const char *names[ARRAY_COUNT(commands)];
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) names[i] = commands[i].name;
+    const int nearest = args_nearest(word, names, ARRAY_COUNT(commands));
+    FAIL(&t, CUZK_INVALID_ARGUMENT, "there is no command '%s'", word);
+    char advice[96];
+    snprintf(advice, sizeof advice, "did you mean '%s'?  cuzk --help lists the commands",
+             nearest >= 0 ? names[nearest] : "prove");
+    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
+                    nearest >= 0 ? advice : "cuzk --help lists the commands");
+    return cli_fail_task(&t);
+}
+
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
@@ -113,6 +129,7 @@ static int run(int argc, char **argv)
             char *help[] = { (char *)(uintptr_t)c->name, (char *)(uintptr_t) "--help", NULL };
             return c->run(2, help);
         }
+        if (argc > 2) return unknown(argv[2]);
         print_help();
         return 0;
     }
@@ -122,18 +139,7 @@ static int run(int argc, char **argv)
         argv[words] = (char *)(uintptr_t)c->name;
         return c->run(argc - words, argv + words);
     }
-    struct task t;
-    task_init(&t);
-    const char *names[ARRAY_COUNT(commands)];
-    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) names[i] = commands[i].name;
-    const int nearest = args_nearest(argv[1], names, ARRAY_COUNT(commands));
-    FAIL(&t, CUZK_INVALID_ARGUMENT, "there is no command '%s'", argv[1]);
-    char advice[96];
-    snprintf(advice, sizeof advice, "did you mean '%s'?  cuzk --help lists the commands",
-             nearest >= 0 ? names[nearest] : "prove");
-    task_fail_place(&t, NULL, ERROR_NO_OFFSET, NULL,
-                    nearest >= 0 ? advice : "cuzk --help lists the commands");
-    return cli_fail_task(&t);
+    return unknown(argv[1]);
 }
 
 /* Whatever was made of a file that was cut short on the way is not to be trusted, even if it looked well. */

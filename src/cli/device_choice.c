@@ -155,6 +155,17 @@ failed:
     return false;
 }
 
+cuzk_status cli_check_encoding(struct task *t, const cuzk_key *key, cuzk_encoding encoding)
+{
+    cuzk_key_info info = CUZK_KEY_INFO_INIT;
+
+    cuzk_key_describe(key, &info);
+    if (encoding != CUZK_COMPRESSED || strcmp(info.curve, "bls12_381") == 0) return CUZK_OK;
+    FAIL(t, CUZK_UNSUPPORTED, "proofs over %s have no compressed form", info.curve);
+    task_fail_place(t, NULL, ERROR_NO_OFFSET, "--format", "say --format raw, or json");
+    return CUZK_UNSUPPORTED;
+}
+
 void cli_warn_of_key(const cuzk_key *key, const char *path)
 {
     cuzk_key_info info = CUZK_KEY_INFO_INIT;

@@ -1,5 +1,6 @@
 /* A file of known size that is written in place, through a mapping, and appears under its name whole or not at all. */
 #include "groth16/new_file.h"
+#include "base/mapfile.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,18 +12,20 @@ static cuzk_status fail_with(struct task *t, const char *path, const char *what,
 {
     const cuzk_status status = FAIL(t, why == ENOENT || why == ENOTDIR ? CUZK_NOT_FOUND : CUZK_IO,
                                     "%s could not be %s: %s", path, what, strerror(why));
-    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, why == ENOSPC ? "free space on that file system" : NULL);
+    task_fail_place(t, path, ERROR_NO_OFFSET, NULL, mapfile_advice(why));
     return status;
 }
 
 /* What is not a plain file would be lost by renaming over it, and cannot be mapped. */
 static cuzk_status check_plain(struct task *t, const char *path)
 {
+    const bool is_stdout = strcmp(path, "-") == 0;
     struct stat st;
 
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return CUZK_OK;
-    const cuzk_status status = FAIL(t, CUZK_INVALID_ARGUMENT,
-                                    "%s is not a plain file, and a key is written through a mapping", path);
+    if (!is_stdout && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) return CUZK_OK;
+    const cuzk_status status =
+        FAIL(t, CUZK_INVALID_ARGUMENT, "%s is not a plain file, and a key is written through a mapping",
+             is_stdout ? "standard output" : path);
     task_fail_place(t, path, ERROR_NO_OFFSET, NULL, "give the name of a file");
     return status;
 }

@@ -581,6 +581,23 @@ def works_from_a_read_only_folder():
 
 
 @case
+def what_cannot_be_is_said_before_the_work():
+    """Sizes at which the work would take minutes: the answer comes at once."""
+    f = fixture()
+    at_once = dict(timeout=20)
+    expect(3, "prove", f.key, f.wtns, f.dir / "c.bin", f.dir / "c.json", "--format", "compressed", has=["bn254", "--format raw"])
+    check(not (f.dir / "c.json").exists(), "public inputs of a proof that has no such form")
+    expect(3, "prove", "--batch", "-", "--format", "compressed", stdin=f"{f.key} {f.wtns} {f.dir}/c.bin".encode(), has=["line 1", "bn254"])
+    expect(4, "gen", "circuit", "--log2", "24", "/no/such/c", has="/no/such/c.r1cs", **at_once)
+    expect(4, "gen", "c1", "--size", "8MiB", "-o", "/no/such/c1", has="/no/such/c1", **at_once)
+    expect(3, "gen", "c1", "--size", "512MiB", "-o", f.dir / "c1", has="--sparse", **at_once)
+    expect(4, "setup", "--dev", f.r1cs, "/no/such/k", has=["/no/such/k", "spelling"])
+    expect(4, "key", "derive", f.key, "--r1cs", f.r1cs, "--out", "/no/such/k", has="/no/such/k")
+    expect(2, "setup", "--dev", f.r1cs, "-", has="standard output")
+    expect(2, "help", "prvoe", has="did you mean 'prove'")
+
+
+@case
 def ctrl_c_cancels():
     f = fixture(steps=16000, bits=0)
     p = subprocess.Popen([CUZK, "bench", str(f.key), str(f.wtns), "--runs", "1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)

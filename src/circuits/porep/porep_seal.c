@@ -145,10 +145,12 @@ cuzk_status porep_seal(struct c1 *out, struct task *t, const struct porep_seal_r
     struct porep_sector s = { .shape = r->proof->shape, .request = r, .column = whole_column };
     cuzk_status status;
     c1_init(out);
-    if (s.shape->sector_bytes > LARGEST_WHOLE)
-        return FAIL(
-            t, CUZK_UNSUPPORTED,
-            "sectors above 16 MiB are not sealed whole; the sparse form gives vanilla proofs of any size");
+    if (s.shape->sector_bytes > LARGEST_WHOLE) {
+        FAIL(t, CUZK_UNSUPPORTED,
+             "sectors above 16 MiB are not sealed whole; the sparse form gives vanilla proofs of any size");
+        task_fail_place(t, NULL, ERROR_NO_OFFSET, "size", "ask for the sparse form: cuzk gen c1 --sparse");
+        return CUZK_UNSUPPORTED;
+    }
     TRY_GOTO(out, build_data(&s, t, s.shape->nodes));
     TRY_GOTO(out, label_all(&s, t));
     TRY_GOTO(out, build_trees(&s, t, NULL, s.shape->nodes));
