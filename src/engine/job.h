@@ -27,7 +27,7 @@ struct part {
     enum part_state state;
     unsigned attempts;      /* ended without a verified proof */
     bool was_lost; /* with a device's process, beside others: it runs alone there from now on, so that the next end has one cause */
-    bool singly; /* it was in a batch that did not prove it: by itself from now on */
+    bool singly; /* a batch that proved others has not proved it: by itself from now on */
     uint64_t not_before_ns; /* back-off */
     uint32_t lane;          /* where it runs, or where it last failed; JOB_NO_LANE */
     uint32_t suspects[8]; /* lanes whose proof of this part did not verify: to blame once another one does */

@@ -642,14 +642,10 @@ static void run_failed(struct engine_core *c, uint32_t lane, struct job *j, unsi
 
 /* -- the end of a batch ------------------------------------------------------------------------------------------------- */
 
-/* Parts of a batch that it has not proved: the next attempt of each is by itself, and counts as the first where the batch did not. */
+/* To where parts can be tried again: no attempt of any. */
 static void batch_back(struct lane *l, struct job *j)
 {
-    for (unsigned i = 0; i < l->batch_count; i++) {
-        if (j->parts[l->batch[i]].state != PART_PROVING) continue;
-        part_back(j, l->batch[i]);
-        j->parts[l->batch[i]].singly = true;
-    }
+    for (unsigned i = 0; i < l->batch_count; i++) part_back(j, l->batch[i]);
 }
 
 /* Whether a batch has failed for what was asked; everything else is for parts by themselves to find out. */

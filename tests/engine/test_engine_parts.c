@@ -157,7 +157,7 @@ static const struct job_kind kind_parts = {
  *     lost    says that the device is lost               kill    ends the process
  *     bad     says that part 4 is wrong                  wait    until it is cancelled
  *     wrong   a proof of part 2 that does not verify     leave   makes none of part 3
- *     full    there is no memory */
+ *     full    there is no memory                         cut     finds that the key's file has changed, again and again */
 #define BATCH_DOES "CUZK_TEST_BATCH"
 
 static bool does(const char *what)
@@ -186,6 +186,12 @@ static cuzk_status group_load(struct task *t, void **key, struct bytes *bytes, c
     memset(bytes, 0, sizeof *bytes);
     bytes->of[BYTES_HEAP] = 1000;
     return CUZK_OK;
+}
+
+static cuzk_status group_key_intact(struct task *t, const void *key)
+{
+    (void)key;
+    return does("cut") ? FAIL(t, CUZK_IO, "the key was cut short") : CUZK_OK;
 }
 
 static uint64_t group_key_mark(const void *key)
@@ -227,6 +233,7 @@ static cuzk_status group_prove_parts(struct task *t, struct part_output *out, co
     note_size(count);
     if (granted->of[BYTES_HEAP] < 700 || in->payload.size == 0) return FAIL(t, CUZK_INTERNAL, "not what was agreed");
     if (does("lost")) return FAIL(t, CUZK_DEVICE_LOST, "it fell off the bus");
+    if (does("cut")) return FAIL(t, CUZK_IO, "no such bytes");
     if (does("full")) return FAIL(t, CUZK_NO_MEMORY, "somebody else has it");
     if (does("bad")) return FAIL(t, CUZK_MALFORMED, "part 4 is no number");
     if (does("kill")) kill(getpid(), SIGKILL);
@@ -276,7 +283,7 @@ static const struct job_kind kind_group = {
     .verify = parts_verify,
     .prove_parts = group_prove_parts,
     .verify_parts = group_verify_parts,
-    .key_intact = parts_key_intact,
+    .key_intact = group_key_intact,
     .key_mark = group_key_mark,
     .assemble = parts_assemble,
 };
@@ -651,6 +658,21 @@ static struct engine_counters counters_of(struct engine *e)
     return seen.counters;
 }
 
+static void on_key(void *context, const struct engine_view *v)
+{
+    atomic_store((atomic_ullong *)context, v->keys[0].bytes);
+}
+
+/* What the ledger has for the key. */
+static uint64_t key_bytes_of(struct engine *e)
+{
+    atomic_ullong bytes = 0;
+
+    engine_look(e, on_key, &bytes);
+    while (atomic_load(&bytes) == 0) usleep(1000);
+    return atomic_load(&bytes);
+}
+
 struct lane_seen {
     const char *id;
     bool works;
@@ -707,6 +729,7 @@ static void parts_are_proved_together(void **state)
             assert_int_equal(atomic_load(&smallest), PARTS / g->devices);
         }
         assert_int_equal(atomic_load(&loads), 1);
+        assert_int_equal(key_bytes_of(e), 1050); /* with what batches keep */
         close_group(e);
     }
 }
@@ -735,6 +758,7 @@ static void a_failed_batch_costs_nothing(void **state)
         assert_int_equal(c.device_restarts, g->apart ? 1 : 0);
         assert_int_equal(atomic_load(&synthesised), 2 * PARTS);
         assert_int_equal(atomic_load(&loads), g->circuit == &swap ? 2 : 1); /* the other way */
+        assert_int_equal(key_bytes_of(e), g->circuit == &swap ? 1000 : 1050);
         close_group(e);
     }
 }
@@ -782,6 +806,13 @@ static void jobs_end_within_a_batch(void **state)
             assert_int_equal(a.end, JOB_FAILED);
             assert_int_equal(a.status, CUZK_MALFORMED);
             assert_non_null(strstr(a.error_text, "part 4 is no number"));
+            job_answer_free(&a);
+            setenv(BATCH_DOES, "cut", 1);
+            submit_group(e, g, 1, 0, id);
+            engine_await_wait(e, id, 0, &a);
+            assert_int_equal(a.end, JOB_FAILED);
+            assert_int_equal(a.status, CUZK_IO);
+            assert_int_equal(a.attempts, 3 * PARTS);
             job_answer_free(&a);
         }
         close_group(e);

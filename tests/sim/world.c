@@ -346,7 +346,9 @@ static void on_act(void *context, const struct action *a)
         break;
     case ACT_STOP:
         check(!w->core.lanes.lanes[a->lane].stopped_by_watchdog ||
-                  (w->lane_began_ns[a->lane] != 0 && w->now_ns - w->lane_began_ns[a->lane] >= w->o.watchdog_ns),
+                  (w->lane_began_ns[a->lane] != 0 &&
+                   w->now_ns - w->lane_began_ns[a->lane] >=
+                       w->o.watchdog_ns * (w->core.lanes.lanes[a->lane].batch_count > 0 ? w->core.lanes.lanes[a->lane].batch_count : 1)),
               "a part is stopped before it has had its time");
         stop_lane(w, a->lane);
         break;
