@@ -65,7 +65,7 @@ static const struct group_kernels *kernels_of(const struct curve *c, enum group_
 {
     static const struct group_kernels list[2][2] = {
         { KERNELS(bn254_g1, BN254_G1, 1u << 26, 19.8, 0, 7e3, 16.8, 55e3, 120e3, 12e3, 384, 14, 450, 250),
-          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 0, 15e3, 0, 0, 0, 20e3, 192, 6, 1100, 600) },
+          KERNELS(bn254_g2, BN254_G2, NEVER, 70.2, 0, 15e3, 47, 50e3, 180e3, 20e3, 192, 6, 1100, 600) }, /* its affine figures: in proportion */
         { KERNELS(bls12_381_g1, BLS12_381_G1, 1u << 24, 45.4, 0, 15e3, 31.2, 80e3, 167e3, 17.6e3, 256, 10, 900, 500),
           KERNELS(bls12_381_g2, BLS12_381_G2, 1u << 24, 147.3, 134.6, 28e3, 98, 50e3, 250e3, 28.5e3, 128, 4, 3300, 1700) },
     };
