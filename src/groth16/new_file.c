@@ -76,7 +76,7 @@ void new_file_discard(struct new_file *f)
 
 cuzk_status new_file_commit(struct task *t, struct new_file *const *files, size_t count)
 {
-    struct tempfile *parts[NEW_FILES_MOST];
+    struct tempfile *parts[NEW_FILES_MOST] = { NULL };
     cuzk_status status = CUZK_OK;
     size_t at = 0;
 
