@@ -56,29 +56,9 @@ static int close_proving(void **state)
     return 0;
 }
 
-static uint8_t *read_all(const char *path, size_t *bytes)
-{
-    struct mapfile f = { 0 };
-    struct task t;
-
-    proving_task(&t, &proving);
-    proving_must(&t, mapfile_open(&f, &t, path), path);
-    uint8_t *copy = malloc(f.bytes.size + 1);
-    assert_non_null(copy);
-    memcpy(copy, f.bytes.data, f.bytes.size);
-    *bytes = f.bytes.size;
-    mapfile_close(&f);
-    return copy;
-}
-
 static struct groth16_key *open_key(const struct sample *s)
 {
-    struct groth16_key *key;
-    struct task t;
-
-    proving_task(&t, &proving);
-    proving_must(&t, groth16_key_open(&key, &t, s->key, s->r1cs), "opening the key");
-    return key;
+    return proving_key_open(&proving, s->key, s->r1cs);
 }
 
 /* What a derivation told. */
@@ -154,7 +134,7 @@ static void sample_make(struct sample *s, const struct curve *c, enum root_conve
     proving_must(&t, derive_on(&t, s, &told, DERIVE_NO_CHECKPOINT, proving.backend, proving.device),
                  "deriving at once");
     assert_int_equal(told.checkpoints, 0);
-    s->expected = read_all(s->out, &s->bytes);
+    s->expected = proving_read_file(s->out, &s->bytes);
     unlink(s->out);
 }
 
@@ -169,7 +149,7 @@ static void sample_free(struct sample *s)
 static void is_expected(const struct sample *s, const char *path)
 {
     size_t bytes;
-    uint8_t *made = read_all(path, &bytes);
+    uint8_t *made = proving_read_file(path, &bytes);
 
     assert_int_equal(bytes, s->bytes);
     assert_memory_equal(made, s->expected, bytes);
@@ -456,7 +436,7 @@ static void copy_file(const char *to, const char *from)
 {
     size_t bytes;
     struct task t;
-    uint8_t *all = read_all(from, &bytes);
+    uint8_t *all = proving_read_file(from, &bytes);
 
     proving_task(&t, &proving);
     unlink(to);

@@ -66,29 +66,9 @@ static void sample_make(struct sample *s, const struct curve *c, enum root_conve
     unlink(s->derived);
 }
 
-static uint8_t *read_all(const char *path, size_t *bytes)
-{
-    struct mapfile f = { 0 };
-    struct task t;
-
-    proving_task(&t, &proving);
-    proving_must(&t, mapfile_open(&f, &t, path), path);
-    uint8_t *copy = malloc(f.bytes.size + 1);
-    assert_non_null(copy);
-    memcpy(copy, f.bytes.data, f.bytes.size);
-    *bytes = f.bytes.size;
-    mapfile_close(&f);
-    return copy;
-}
-
 static struct groth16_key *open_key(const struct sample *s)
 {
-    struct groth16_key *key;
-    struct task t;
-
-    proving_task(&t, &proving);
-    proving_must(&t, groth16_key_open(&key, &t, s->key, s->r1cs), "opening the key");
-    return key;
+    return proving_key_open(&proving, s->key, s->r1cs);
 }
 
 static void derive(const struct sample *s)
@@ -294,9 +274,9 @@ static void from_secrets(const struct curve *c, enum root_convention layout)
     prove(&proof, key, &s, &blinding);
     assert_true(oracle_equal(&proof, &expected));
     groth16_key_unref(key);
-    bytes[0] = read_all(s.derived, &sizes[0]);
+    bytes[0] = proving_read_file(s.derived, &sizes[0]);
     derive(&s);
-    bytes[1] = read_all(s.derived, &sizes[1]);
+    bytes[1] = proving_read_file(s.derived, &sizes[1]);
     assert_int_equal(sizes[0], sizes[1]);
     if (layout == ROOT_SNARKJS) assert_memory_equal(bytes[0], bytes[1], sizes[0]);
     free(bytes[0]);
@@ -358,7 +338,7 @@ static void bad_files_are_named(void **state)
     derive(&s);
     assert_int_equal(stat(s.derived, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    uint8_t *const good = read_all(s.derived, &size), *const bad = malloc(size + 1);
+    uint8_t *const good = proving_read_file(s.derived, &size), *const bad = malloc(size + 1);
     assert_non_null(bad);
     proving_task(&t, &proving);
     proving_must(&t, derived_file_parse(&d, &t, s.derived, span_of(good, size)), "the header");
@@ -410,7 +390,7 @@ static void bad_files_are_named(void **state)
     sample_make(&other, &curve_bls12_381, ROOT_BELLMAN, 6, 2, "foreign");
     derive(&other);
     size_t other_size;
-    uint8_t *const foreign = read_all(other.derived, &other_size);
+    uint8_t *const foreign = proving_read_file(other.derived, &other_size);
     rewrite(&s, foreign, other_size);
     refused_with(&s, CUZK_MISMATCH, "domain");
     free(foreign);
@@ -445,7 +425,7 @@ static void checks_are_remembered(void **state)
     assert_true(groth16_key_is_known(key));
     groth16_key_unref(key);
 
-    uint8_t *const bytes = read_all(s.derived, &size);
+    uint8_t *const bytes = proving_read_file(s.derived, &size);
     rewrite(&s, bytes, size);
     key = open_key(&s);
     assert_true(groth16_key_is_known(key));

@@ -110,7 +110,6 @@ struct groth16_key *proving_key(struct proving *p, const struct random_circuit *
 {
     const bool bellman = secrets->layout == ROOT_BELLMAN;
     char file[64], r1cs_path[PATH_MAX], key_path[PATH_MAX];
-    struct groth16_key *key;
     struct r1cs_file parsed;
     struct task t;
 
@@ -123,10 +122,33 @@ struct groth16_key *proving_key(struct proving *p, const struct random_circuit *
                  "writing the circuit");
     proving_circuit(&parsed, circuit);
     const struct groth16_setup_paths paths = { .key = key_path };
-    proving_must(&t, groth16_setup_write(&t, &parsed, secrets, &paths, p->backend, p->device),
-                 "set-up");
-    proving_must(&t, groth16_key_open(&key, &t, key_path, bellman ? r1cs_path : NULL), "opening the key");
+    proving_must(&t, groth16_setup_write(&t, &parsed, secrets, &paths, p->backend, p->device), "set-up");
+    return proving_key_open(p, key_path, bellman ? r1cs_path : NULL);
+}
+
+struct groth16_key *proving_key_open(struct proving *p, const char *key_path, const char *r1cs_path)
+{
+    struct groth16_key *key;
+    struct task t;
+
+    proving_task(&t, p);
+    proving_must(&t, groth16_key_open(&key, &t, key_path, r1cs_path), "opening the key");
     return key;
+}
+
+uint8_t *proving_read_file(const char *path, size_t *bytes)
+{
+    struct mapfile f = { 0 };
+    struct task t;
+
+    task_init(&t);
+    proving_must(&t, mapfile_open(&f, &t, path), path);
+    uint8_t *copy = malloc(f.bytes.size + 1);
+    if (copy == NULL) abort();
+    memcpy(copy, f.bytes.data, f.bytes.size);
+    *bytes = f.bytes.size;
+    mapfile_close(&f);
+    return copy;
 }
 
 struct proving cpu_proving;

@@ -37,6 +37,10 @@ void proving_blinding(struct groth16_blinding *out, struct proving *p, const str
 /** Writes name.r1cs and the key of circuit under secrets (name.zkey or name.params) into the folder, and opens the key. */
 struct groth16_key *proving_key(struct proving *p, const struct random_circuit *circuit,
                                 const struct trapdoor *secrets, const char *name);
+/** A key from its file, and a circuit's or NULL. */
+struct groth16_key *proving_key_open(struct proving *p, const char *key_path, const char *r1cs_path);
+/** All bytes of a file; to be freed. */
+uint8_t *proving_read_file(const char *path, size_t *bytes);
 /** The circuit as a parsed file over its bytes in memory. */
 void proving_circuit(struct r1cs_file *out, const struct random_circuit *circuit);
 
