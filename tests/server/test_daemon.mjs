@@ -352,9 +352,9 @@ test('what --check-config prints means the same', async () => {
 })
 
 test('devices: their list, their lanes; what is about them has no effect on the CPU, or is refused', async () => {
-  const p = checked('[engine]\nbackend = "cuda"\n[gpus]\ndevices = [0, 3]\ngpu_workers_per_device = 2\nmemory = "8GiB"\n[memory]\npinned = "1GiB"\n')
+  const p = checked('[engine]\nbackend = "cuda"\n[gpus]\ndevices = [0, 3]\ngpu_workers_per_device = 2\nmemory = "8GiB"\nbatches = false\n[memory]\npinned = "1GiB"\n')
   assert.equal(p.code, 0, p.err)
-  assert.match(p.out, /devices = \[0, 3\]\ngpu_workers_per_device = 2\nmemory = 8589934592\n/)
+  assert.match(p.out, /devices = \[0, 3\]\ngpu_workers_per_device = 2\nmemory = 8589934592\nbatches = false\n/)
   assert.equal(checked(p.out).out, p.out)
   assert.match(checked('', '--gpus.devices', '1,2').err, /gpus\.devices has no effect: \[engine\] backend is cpu/)
   wrong(/memory\.pinned is for devices/, '[memory]\npinned = "1GiB"\n')
