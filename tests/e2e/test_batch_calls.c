@@ -10,7 +10,7 @@
 #include "support/random_statement.h"
 #include "support/small_image.h"
 
-enum { BATCHES = 3 };
+enum { BATCHES = 2 };
 
 struct made {
     struct proving proving;
