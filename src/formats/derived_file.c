@@ -114,7 +114,7 @@ cuzk_status derived_file_check(struct task *t, const char *path, const struct de
         sha256_of(digest, d->part[p].data, d->part[p].size);
         if (memcmp(digest, d->part_digest[p], sizeof digest) != 0)
             return FAIL_AT(t, path, d->layout.offset[p], derived_part_name(p), ADVICE_MAKE, CUZK_MALFORMED,
-                           "the digest of this part does not fit: it was changed or damaged");
+                           "the derived key is damaged: the digest of its part %s does not fit", derived_part_name(p));
     }
     return CUZK_OK;
 }

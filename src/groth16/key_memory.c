@@ -55,7 +55,8 @@ static cuzk_status check_derived(struct task *t, const struct groth16_key *key)
                                     "the derived key %s is damaged: its part %s is not what it was when it was made and checked",
                                     f->path, quiet.error.field);
     task_fail_place(t, f->path, quiet.error.offset, quiet.error.field,
-                    "make it again (cuzk key derive), or remove it; --key-mode original proves without it");
+                    "make it again (cuzk key derive), or remove it; --key-mode original proves without it, and so does a cuzkd "
+                    "that is started again");
     return status;
 }
 
