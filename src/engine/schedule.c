@@ -726,6 +726,16 @@ static void outputs_free(const struct lane *l, const struct event *e)
     for (unsigned i = 0; e->outputs != NULL && i < l->batch_count; i++) part_output_free(&e->outputs[i]);
 }
 
+/* What the lane held has been given back; it keeps its scratch. */
+static void lane_leaves(struct lane *l, struct job *j)
+{
+    l->held = no_bytes;
+    l->kept = l->keeps;
+    l->job = NULL;
+    l->state = LANE_IDLE;
+    j->in_flight--;
+}
+
 static void batch_ended(struct engine_core *c, const struct event *e, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[e->lane];
@@ -737,11 +747,7 @@ static void batch_ended(struct engine_core *c, const struct event *e, uint64_t n
     back.of[BYTES_HEAP] -= l->keeps;
     budget_give(&c->budget, &back);
     key_store_unref(&c->store.keys[j->circuit_index], now_ns);
-    l->held = no_bytes;
-    l->kept = l->keeps;
-    l->job = NULL;
-    l->state = LANE_IDLE;
-    j->in_flight--;
+    lane_leaves(l, j);
     if (over) {
         outputs_free(l, e);
         if (!ran && status_retry_class(e->status) >= RETRY_ELSEWHERE) lane_quarantine(c, e->lane, false, now_ns);
@@ -798,11 +804,7 @@ void core_part_ended(struct engine_core *c, const struct event *e, uint64_t now_
         if (j->circuit->kind->has_synthesis) carry_ends(c, j);
         key_store_unref(&c->store.keys[j->circuit_index], now_ns);
     }
-    l->held = no_bytes;
-    l->kept = l->keeps;
-    l->job = NULL;
-    l->state = LANE_IDLE;
-    j->in_flight--;
+    lane_leaves(l, j);
     if (!keeps_carry && p->carry != NULL) {
         j->circuit->kind->carry_free(p->carry);
         p->carry = NULL;
