@@ -18,7 +18,7 @@
  *
  * Floor on an H200: (5 x 9.3 + 7.4) clocks of an SM an addition = 54, with six subtractions 57.4 (BLS12-381 G1); measured 80 with loads
  * where they were used, 62 now in a launch that adds to all buckets of 2^27 points: 4.2 G additions a second.  Bytes: 4 entry, 8 range, 32 list, 64 next x, 128 point,
- * 96 + 96 sum, 48 + 48 product: 520 an addition, 2.0 TB/s. */
+ * 96 + 96 sum, 48 + 48 product: 520 an addition, 2.2 TB/s. */
 #define AFFINE_VECTORS (sizeof(fe_t) / 16)
 #define AFFINE_TILE    (3 * AFFINE_VECTORS * 32) /* uint4 that 32 lanes share: x, y, product of the denominators before */
 #ifndef AFFINE_STAGES

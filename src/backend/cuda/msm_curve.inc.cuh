@@ -46,7 +46,7 @@ static __device__ __forceinline__ void rare_add(struct xyzz *s, const fe_t *x, c
     fe_set_one(&q.zz);
     fe_set_one(&q.zzz);
     if (inf) xyzz_set_inf(&q);
-    xyzz_add_rare(&t, &q);
+    xyzz_add_rare(&t, &q, LANES == 2); /* lanes that have a point each come here one by one */
     *s = t;
 }
 

@@ -96,8 +96,8 @@ static __device__ __forceinline__ void xyzz_dbl(struct xyzz *r)
 /* One copy a kernel, for paths that are rare or short of parallel work. */
 static __device__ __noinline__ void xyzz_dbl_far(struct xyzz *r) { xyzz_dbl(r); }
 
-/* r += q in all cases.  Every lane of the warp must call, converged. */
-static __device__ __noinline__ void xyzz_add_rare(struct xyzz *r, const struct xyzz *q)
+/* r += q in all cases.  converged: every lane of the warp calls; a vote then spares the doubling where there is none. */
+static __device__ __noinline__ void xyzz_add_rare(struct xyzz *r, const struct xyzz *q, bool converged)
 {
     const bool q_inf = fe_is_zero(&q->zz), r_inf = fe_is_zero(&r->zz);
     fe_t u1, p, s1, d, pp, t;
@@ -125,7 +125,7 @@ static __device__ __noinline__ void xyzz_add_rare(struct xyzz *r, const struct x
     fe_dot(&sum.y, &d, &t, &s1, &pp);
     xyzz_set_inf(&none); /* opposite points */
     xyzz_cmov(&sum, &none, equal_x && !equal_y);
-    if (WARP_ANY(equal_x && equal_y && !r_inf && !q_inf)) {
+    if (!converged || WARP_ANY(equal_x && equal_y && !r_inf && !q_inf)) {
         struct xyzz twice = *r;
         xyzz_dbl_far(&twice);
         xyzz_cmov(&sum, &twice, equal_x && equal_y);
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void xyzz_add(struct xyzz *r, const struct xyz
     const bool equal_x = fe_is_zero(&p); /* also where one is infinity with X = 0 */
     if (WARP_ANY(q_inf || r_inf || equal_x)) {
         struct xyzz sum = *r, other = *q;
-        xyzz_add_rare(&sum, &other);
+        xyzz_add_rare(&sum, &other, true);
         *r = sum;
         return;
     }
