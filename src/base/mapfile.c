@@ -210,6 +210,7 @@ static int named_descriptor(const char *path)
 struct writing {
     const struct mapfile_output *output;
     bool direct;
+    int fd; /* of what is written directly, open until the others have their names; -1: none, or one of the program's own */
     struct tempfile file;
 };
 
@@ -225,8 +226,9 @@ static cuzk_status prepare(struct writing *w, struct task *t)
     return why == 0 ? CUZK_OK : fail_file(t, "written", o->path, why);
 }
 
-static cuzk_status write_directly(struct task *t, const struct mapfile_output *o)
+static cuzk_status write_directly(struct writing *w, struct task *t)
 {
+    const struct mapfile_output *const o = w->output;
     const int named = named_descriptor(o->path);
     int why;
 
@@ -235,11 +237,20 @@ static cuzk_status write_directly(struct task *t, const struct mapfile_output *o
         return why == 0 ? CUZK_OK
                         : fail_file(t, "written", named == STDOUT_FILENO ? "standard output" : o->path, why);
     }
-    const int fd = open(o->path, O_WRONLY | O_CLOEXEC); /* a pipe, a device; a folder is refused here */
-    if (fd < 0) return fail_file(t, "opened for writing", o->path, errno);
-    why = write_all(fd, o->data, o->bytes);
-    if (close(fd) != 0 && why == 0) why = errno;
+    w->fd = open(o->path, O_WRONLY | O_CLOEXEC); /* a pipe, a device; a folder is refused here */
+    if (w->fd < 0) return fail_file(t, "opened for writing", o->path, errno);
+    why = write_all(w->fd, o->data, o->bytes);
     return why == 0 ? CUZK_OK : fail_file(t, "written", o->path, why);
+}
+
+/* Whoever reads a pipe learns of its end when all outputs are there. */
+static cuzk_status close_direct(struct writing *w, struct task *t, cuzk_status status)
+{
+    const int fd = w->fd;
+
+    w->fd = -1;
+    if (fd < 0 || close(fd) == 0 || status != CUZK_OK) return status;
+    return fail_file(t, "written", w->output->path, errno);
 }
 
 static cuzk_status commit(struct task *t, struct writing *w, size_t count)
@@ -264,14 +275,18 @@ cuzk_status mapfile_write_together(struct task *t, const struct mapfile_output *
 
     for (size_t i = 0; i < count; i++) {
         w[i].output = &outputs[i];
+        w[i].fd = -1;
         w[i].file.open = false;
     }
     for (size_t i = 0; i < count; i++) TRY_GOTO(out, prepare(&w[i], t));
     for (size_t i = 0; i < count; i++)
-        if (w[i].direct) TRY_GOTO(out, write_directly(t, &outputs[i]));
+        if (w[i].direct) TRY_GOTO(out, write_directly(&w[i], t));
     status = commit(t, w, count);
 out:
-    for (size_t i = 0; i < count; i++) tempfile_discard(&w[i].file);
+    for (size_t i = 0; i < count; i++) {
+        tempfile_discard(&w[i].file);
+        status = close_direct(&w[i], t, status);
+    }
     return status;
 }
 

@@ -125,6 +125,8 @@ bool cli_key_open(struct cli_key *out, const char *path, const cuzk_key_options 
 cuzk_status cli_check_encoding(struct task *t, const cuzk_key *key, cuzk_encoding encoding) MUST_CHECK;
 /** What there is to say of a key before proofs on it: that its points were not checked, that its derived form is not used. */
 void cli_warn_of_key(const cuzk_key *key, const char *path);
+/** Is what failed the derived form of a key (its file is named, as KEY.derived)? */
+bool cli_error_of_derived(const cuzk_error *why);
 /** After a proof on a key failed for the reason why: whether its derived form, which had been found sound before and was taken for that, is
  * damaged, so that the key opened anew will do without it.  It is said then. */
 bool cli_derived_is_lost(cuzk_context *context, const char *path, const cuzk_key_options *options,

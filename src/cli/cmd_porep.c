@@ -108,7 +108,8 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
     if (cuzk_c1_open(&c1, c1_path, &error) != CUZK_OK) goto failed;
     cuzk_c1_describe(c1, &info);
     start = clock_now_ns();
-    const double all_ms = watch.timeout_ms; /* for both calls together */
+    const uint64_t begun = start;
+    const double all_ms = watch.timeout_ms; /* for all calls together */
     if (cuzk_porep_key_open(&key, context, info.sector_bytes, &key_options, &watch, &error) != CUZK_OK)
         goto failed;
     print_stage(&sector, 0, "parameters", clock_ms_since(start));
@@ -127,13 +128,14 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
                  key_info.params_path);
     if (key_info.derived_refused != NULL)
         cli_warn("the derived key beside %s is not used: %s", key_info.params_path, key_info.derived_refused);
-    if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(start), 1e-3);
+    if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(begun), 1e-3);
     start = clock_now_ns();
     cuzk_status status = cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error);
-    if (status == CUZK_KEY_INVALID && mode == CUZK_KEY_AUTO) {
+    if (status != CUZK_OK && mode == CUZK_KEY_AUTO && cli_error_of_derived(&error)) {
         const cuzk_error why = error;
         cuzk_porep_key_close(key);
         key = NULL;
+        if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(begun), 1e-3);
         status = cuzk_porep_key_open(&key, context, info.sector_bytes, &key_options, &watch, &error);
         if (status != CUZK_OK) goto failed;
         cuzk_porep_key_describe(key, &key_info);
@@ -141,6 +143,7 @@ static int run_prove(const char *c1_path, const char *proof_path, const char *fo
         status = why.status;
         if (key_info.derived_refused != NULL) { /* it was found sound before, and taken for that */
             cli_warn("%s; proved again with the key itself", why.text);
+            if (all_ms > 0) watch.timeout_ms = fmax(all_ms - clock_ms_since(begun), 1e-3);
             status = cuzk_porep_prove(proofs, sizeof proofs, context, key, c1, &request, &watch, &error);
         }
     }

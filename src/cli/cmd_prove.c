@@ -1,7 +1,9 @@
 /* cuzk prove: witness and key in, verified proof out. */
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "base/mapfile.h"
 #include "cli/batch.h"
+#include <math.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -195,11 +197,13 @@ int cmd_prove(int argc, char **argv)
     }
     if (cuzk_witness_open(&witness, witness_path, &error) != CUZK_OK) goto failed;
     cli_warn_of_key(k.key, key_path);
+    const uint64_t begun = clock_now_ns();
     cuzk_status status = cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error);
     if (status != CUZK_OK && cli_derived_is_lost(k.context, key_path, &key_options, &error)) {
         cuzk_key_close(k.key);
         k.key = NULL;
         status = cuzk_key_open(&k.key, k.context, key_path, &key_options, &error);
+        if (watch.timeout_ms > 0) watch.timeout_ms = fmax(watch.timeout_ms - clock_ms_since(begun), 1e-3);
         if (status == CUZK_OK)
             status = cuzk_prove(&proof, &publics, k.context, k.key, witness, &watch, &error);
     }

@@ -178,6 +178,15 @@ void cli_warn_of_key(const cuzk_key *key, const char *path)
         cli_warn("the derived key beside %s is not used: %s", path, info.derived_refused);
 }
 
+bool cli_error_of_derived(const cuzk_error *why)
+{
+    static const char end[] = ".derived";
+    const size_t n = strlen(why->path), k = sizeof end - 1;
+
+    if (why->status != CUZK_KEY_INVALID) return false;
+    return n == sizeof why->path - 1 /* cut short */ || (n > k && strcmp(why->path + n - k, end) == 0);
+}
+
 bool cli_derived_is_lost(cuzk_context *context, const char *path, const cuzk_key_options *options,
                          const cuzk_error *why)
 {
@@ -185,7 +194,7 @@ bool cli_derived_is_lost(cuzk_context *context, const char *path, const cuzk_key
     cuzk_error error = CUZK_ERROR_INIT;
     cuzk_key *key = NULL;
 
-    if (options->mode != CUZK_KEY_AUTO || why->status != CUZK_KEY_INVALID) return false;
+    if (options->mode != CUZK_KEY_AUTO || !cli_error_of_derived(why)) return false;
     if (cuzk_key_open(&key, context, path, options, &error) != CUZK_OK) return false;
     cuzk_key_describe(key, &info);
     const bool lost = info.derived_refused != NULL;

@@ -298,6 +298,22 @@ static void standard_output_under_its_names(void **state)
     assert_int_equal(entries(), 1);
 }
 
+/* Reads a pipe to its end, then looks for the other output. */
+struct pipe_reader {
+    char pipe[PATH_MAX], other[PATH_MAX];
+    bool there;
+};
+static void *read_to_the_end(void *context)
+{
+    struct pipe_reader *r = context;
+    char got[8];
+    const int fd = open(r->pipe, O_RDONLY);
+    while (read(fd, got, sizeof got) > 0) {}
+    r->there = access(r->other, F_OK) == 0;
+    close(fd);
+    return NULL;
+}
+
 static void devices_and_pipes_are_written_directly(void **state)
 {
     (void)state;
@@ -318,6 +334,16 @@ static void devices_and_pipes_are_written_directly(void **state)
     assert_memory_equal(got, "hello", 5);
     close(reader);
     assert_int_equal(entries(), 1);
+
+    struct pipe_reader r = { .there = false };
+    pthread_t thread;
+    memcpy(r.pipe, path, sizeof path);
+    temp_folder_path(r.other, &folder, "other");
+    const struct mapfile_output both[] = { { r.pipe, "hello", 5, 0600 }, { r.other, "you", 3, 0600 } };
+    assert_int_equal(pthread_create(&thread, NULL, read_to_the_end, &r), 0);
+    assert_int_equal(mapfile_write_together(&t, both, 2), CUZK_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(r.there);
 }
 
 static void a_full_device_is_an_error(void **state)
