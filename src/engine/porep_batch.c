@@ -176,6 +176,8 @@ static cuzk_status judge(struct task *t, const struct c1 *c1, const struct batch
     return CUZK_OK;
 }
 
+/* What does not verify although all that was asked is right has no points any more: its bytes are no proof either, so that the daemon's own
+ * check counts it against the lane that made it. */
 static cuzk_status take_proof(struct task *t, struct part_output *out, const struct batch_item *item)
 {
     const struct proof_points points = { item->proof.a, item->proof.b, item->proof.c };
@@ -194,7 +196,7 @@ static cuzk_status prove_some(struct porep_prover *p, struct task *t, struct par
     TRY(porep_prover_begin_these(p, t, c1, public, parts, count, NULL));
     TRY(prove_batch_end(p->batch, t, &p->key->verifier));
     for (unsigned i = 0; i < count; i++)
-        if (p->items[i].error.status == CUZK_OK)
+        if (p->items[i].error.status == CUZK_OK || p->items[i].wrong)
             TRY(take_proof(t, &out[i], &p->items[i]));
         else
             TRY(judge(t, c1, &p->items[i]));

@@ -259,6 +259,16 @@ static bool stage_next(const struct engine_core *c, const struct job *j, uint32_
     return !wait && split_next(j, &c->lanes, lane, now_ns, &out->part, &out->synthesis);
 }
 
+/* A lane that was given up holds the key, and may hold it for ever. */
+static bool held_by_stuck(const struct engine_core *c, const struct stored_key *key)
+{
+    for (uint32_t i = 0; i < c->lanes.count; i++) {
+        const struct lane *l = &c->lanes.lanes[i];
+        if (l->state == LANE_STUCK && l->job != NULL && &c->store.keys[l->job->circuit_index] == key) return true;
+    }
+    return false;
+}
+
 /* Whether the key is loaded, or will be, the way that a stage wants it; if not, it goes when nobody uses it any more. */
 static bool key_in_way(struct engine_core *c, struct stored_key *key, const struct stage *s, bool holds)
 {
@@ -266,14 +276,20 @@ static bool key_in_way(struct engine_core *c, struct stored_key *key, const stru
 
     if (holds || key->circuit->batch.parts_most == 0 || (singly && key->circuit->batch.beside)) return true;
     if (key->singly == singly) return true;
+    if (key->state == KEY_RESIDENT && held_by_stuck(c, key)) return false;
     if (key->state == KEY_RESIDENT) key->lost = true;
     if (key->state == KEY_RESIDENT && key->references == 0) evict(c, key);
     if (key->state == KEY_COLD) key->singly = singly;
     return key->state == KEY_COLD;
 }
 
+/* No memory comes back by itself: nothing runs, is tested, loaded or given back. */
 static bool nothing_returns(const struct engine_core *c)
 {
+    for (uint32_t i = 0; i < c->lanes.count; i++)
+        if (c->lanes.lanes[i].state == LANE_TESTING) return false;
+    for (size_t i = 0; i < c->store.count; i++)
+        if (c->store.keys[i].state == KEY_LOADING) return false;
     return !anything_runs(c) && memcmp(&c->store.evicting, &no_bytes, sizeof no_bytes) == 0 && core_giving_bytes(c) == 0;
 }
 
@@ -683,6 +699,7 @@ static void batch_failed(struct engine_core *c, uint32_t lane, struct job *j, co
     for (unsigned i = 0; gone && i < l->batch_count; i++) j->parts[l->batch[i]].was_lost = true;
     if (gone) {
         core_note(c, LOG_WARN, j, "%u parts were lost on lane %u and are tried again, each alone there: %s", l->batch_count, lane, text);
+        if (!key->circuit->batch.beside) batch_pause(c, key, j, text, now_ns); /* or jobs behind this one would load the key for batches again and again */
         lane_quarantine(c, lane, false, now_ns);
         return;
     }
@@ -697,6 +714,7 @@ static void batch_failed(struct engine_core *c, uint32_t lane, struct job *j, co
 static void batch_proved(struct engine_core *c, uint32_t lane, struct job *j, const struct event *e, uint64_t took_ns, uint64_t now_ns)
 {
     struct lane *l = &c->lanes.lanes[lane];
+    struct stored_key *key = &c->store.keys[j->circuit_index];
     const unsigned count = l->batch_count;
 
     for (unsigned i = 0; i < count; i++) {
@@ -712,12 +730,16 @@ static void batch_proved(struct engine_core *c, uint32_t lane, struct job *j, co
         if (p->suspect_count < ARRAY_COUNT(p->suspects)) p->suspects[p->suspect_count++] = lane;
         core_note(c, LOG_ERROR, j, "part %u: a proof made in a batch on lane %u does not verify and is thrown away", l->batch[i], lane);
     }
+    unsigned made = 0;
     for (unsigned i = 0; i < count; i++) {
         struct event one = { .output = e->outputs[i] };
         if (one.output.proof == NULL) continue;
+        made++;
         memset(&e->outputs[i], 0, sizeof e->outputs[i]);
         proved(c, j, l->batch[i], &one, took_ns / count, now_ns);
     }
+    if (made == 0 || (made < count && !key->circuit->batch.beside))
+        batch_pause(c, key, j, made == 0 ? "a batch brought no proof" : "a part of a batch has to be tried alone, for which the key is loaded another way", now_ns);
     if (e->wrong != 0 && l->state == LANE_IDLE) lane_quarantine(c, lane, false, now_ns);
 }
 
@@ -851,7 +873,8 @@ static void lane_give_up(struct engine_core *c, uint32_t lane, uint64_t now_ns)
     if (core_job_over(j)) return;
     if (l->batch_count > 0) {
         batch_back(l, j);
-        batch_pause(c, &c->store.keys[j->circuit_index], j, why.text, now_ns);
+        /* where the key would have to be loaded another way it cannot be, since the lane holds it: other devices go on with batches */
+        if (j->circuit->batch.beside) batch_pause(c, &c->store.keys[j->circuit_index], j, why.text, now_ns);
         return;
     }
     part_back(j, l->part);

@@ -7,20 +7,37 @@
 
 #define KEY_NOTE_BYTES (8 + 2 * SHA256_BYTES)
 
-static void key_note(char text[KEY_NOTE_BYTES], const struct groth16_key *key)
-{
-    uint8_t digest[SHA256_BYTES];
+#define HASH_STEP ((size_t)64 << 20) /* bytes between two looks at the task */
 
-    sha256_of(digest, key->file.bytes.data, key->file.bytes.size);
+static void note_of(char text[KEY_NOTE_BYTES], const uint8_t digest[SHA256_BYTES])
+{
     int n = snprintf(text, KEY_NOTE_BYTES, "sha256 ");
     for (int i = 0; i < SHA256_BYTES; i++) n += snprintf(text + n, KEY_NOTE_BYTES - (size_t)n, "%02x", digest[i]);
+}
+
+static cuzk_status key_note(char text[KEY_NOTE_BYTES], struct task *t, const struct groth16_key *key)
+{
+    const struct span all = key->file.bytes;
+    uint8_t digest[SHA256_BYTES];
+    struct sha256 hash;
+
+    sha256_init(&hash);
+    for (size_t at = 0; at < all.size; at += HASH_STEP) {
+        TRY(task_poll(t));
+        sha256_update(&hash, all.data + at, all.size - at < HASH_STEP ? all.size - at : HASH_STEP);
+    }
+    sha256_final(&hash, digest);
+    note_of(text, digest);
+    return CUZK_OK;
 }
 
 void groth16_key_remember(const struct groth16_key *key)
 {
     char text[KEY_NOTE_BYTES], note[DERIVED_NOTE_BYTES];
+    uint8_t digest[SHA256_BYTES];
 
-    key_note(text, key);
+    sha256_of(digest, key->file.bytes.data, key->file.bytes.size);
+    note_of(text, digest);
     filenote_write(&key->file, "checked", text);
     if (key->h_mode != H_LAGRANGE_4) return;
     derived_note(note, &key->derived);
@@ -68,7 +85,7 @@ static cuzk_status check_file(struct task *t, const struct groth16_key *key)
     bool damaged = false;
 
     if (!filenote_holds(f, kinds[0], NULL) && !filenote_holds(f, kinds[1], NULL)) return CUZK_OK;
-    key_note(text, key);
+    TRY(key_note(text, t, key));
     for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         if (!filenote_holds(f, kinds[i], NULL) || filenote_holds(f, kinds[i], text)) continue;
         filenote_forget(f, kinds[i]);

@@ -27,6 +27,8 @@ struct batch {
     unsigned item_of[BATCH_MOST]; /* which item each of these is */
     unsigned swept, flying;       /* of these, those whose sweep is enqueued; results in flight on back */
     bool begun, waited;
+    bool contents_checked; /* of the key's files, for this batch: */
+    struct error contents_error;
     struct batch_times *times; /* or NULL */
     uint64_t
         bad[BATCH_MOST]
@@ -369,7 +371,10 @@ static void item_failed(struct batch_item *item, struct task *own)
 }
 
 /* Whether the whole batch ends with this error of a partition's. */
-static bool ends_all(cuzk_status status) { return status == CUZK_CANCELLED || status == CUZK_DEADLINE; }
+static bool ends_all(cuzk_status status)
+{
+    return status == CUZK_CANCELLED || status == CUZK_DEADLINE || status == CUZK_DEVICE_LOST;
+}
 
 /* The statement of an item into the place of partition b->count.  *right: it is one. */
 static cuzk_status take_statement(struct batch *b, struct task *t, struct batch_item *item, bool *right)
@@ -491,7 +496,10 @@ cuzk_status prove_batch_begin(struct batch *b, struct task *t, struct batch_item
                     b->begun ? "a batch within a batch" : "a batch on a key that is not on the device");
     if (!key_keep_equal(&p->keep, &p->split->keep))
         return FAIL(t, CUZK_INTERNAL, "a batch that was planned for a key loaded in another way");
-    for (unsigned k = 0; k < count; k++) memset(&items[k].error, 0, sizeof items[k].error);
+    for (unsigned k = 0; k < count; k++) {
+        memset(&items[k].error, 0, sizeof items[k].error);
+        items[k].wrong = false;
+    }
     b->begun = true;
     b->items = items;
     b->item_count = count;
@@ -586,12 +594,26 @@ static cuzk_status check_rows(struct batch *b, struct task *t, unsigned i)
                 k->program.image->name);
 }
 
+/* What was remembered of the key holds, or not: looked at once a batch, since the whole file is read for it. */
+static cuzk_status check_contents(struct batch *b, struct task *t)
+{
+    if (!b->contents_checked) {
+        const cuzk_status status = groth16_key_check_contents(t, b->plan.split->key);
+        if (ends_all(status)) return status;
+        b->contents_checked = true;
+        b->contents_error = t->error;
+    }
+    t->error = b->contents_error;
+    return t->error.status;
+}
+
 static cuzk_status explain(struct batch *b, struct task *t, unsigned i)
 {
     TRY(groth16_key_check_files(t, b->plan.split->key));
     TRY(compare_inputs(b, t, i));
     TRY(check_rows(b, t, i));
-    TRY(groth16_key_check_contents(t, b->plan.split->key));
+    TRY(check_contents(b, t));
+    b->items[b->item_of[i]].wrong = true;
     const cuzk_status status = FAIL(t, CUZK_KEY_INVALID,
                                     "the witness satisfies every constraint of %s, yet the proof does not "
                                     "verify: the key is damaged or of "
@@ -655,6 +677,7 @@ cuzk_status prove_batch_end(struct batch *b, struct task *t, const struct groth1
     const unsigned count = b->item_count;
     cuzk_status status;
 
+    b->contents_checked = false;
     TRY_GOTO(out, prove_batch_wait(b, t));
     TRY_GOTO(out, chunks_run(t, NULL, b->count, 1, prove_some, &p));
     for (unsigned i = 0; i < b->count; i++) TRY_GOTO(out, judge(b, t, i, p.verdict[i]));

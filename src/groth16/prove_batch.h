@@ -103,6 +103,7 @@ struct batch_item {
     const struct fr_int *inputs; /* public_count of them, as the verifier will have them */
     struct groth16_proof proof;  /* out: zeroed unless error.status is CUZK_OK */
     struct error error;          /* out: what was wrong with this partition alone */
+    bool wrong;                  /* out: statement, rows and key are right, and yet the proof does not verify */
 };
 
 /* A place where batches are proved, one at a time. */
