@@ -93,6 +93,16 @@ static uint64_t content_of(const struct job *j)
     return content;
 }
 
+/* A lane that was given up holds the key, which then cannot be loaded another way. */
+static bool held_by_stuck(const struct engine_core *c, uint32_t circuit)
+{
+    for (uint32_t i = 0; i < c->lanes.count; i++)
+        if (c->lanes.lanes[i].state == LANE_STUCK && c->lanes.lanes[i].job != NULL &&
+            c->lanes.lanes[i].job->circuit_index == circuit)
+            return true;
+    return false;
+}
+
 /* No lower class starts while an urgent job whose key is there could use the lane. */
 static void check_urgent(struct world *w, const struct action *a)
 {
@@ -107,6 +117,9 @@ static void check_urgent(struct world *w, const struct action *a)
         bool synthesis;
         const struct stored_key *key = &c->store.keys[j->circuit_index];
         if (j->priority != JOB_CRITICAL || key->state != KEY_RESIDENT || key->lost) continue;
+        if (key->circuit->batch.parts_most != 0 && !key->circuit->batch.beside &&
+            held_by_stuck(c, j->circuit_index))
+            continue;
         unsigned parts[JOB_BATCH_MOST];
         bool wait = false;
         if (w->now_ns >= key->singly_until_ns) (void)split_batch(j, &c->lanes, a->lane, w->now_ns, parts, &wait);
