@@ -25,7 +25,7 @@ What the command line returns, and what every function of the library returns as
 NOTES = """
 As the command line means them: 2, something about the words of the command, so that nothing was begun; 3, an input that cannot be used, or a kind of input that
 is not supported; 4, a file, folder or job that is not there, or could not be read or written; 6, a device that this machine or this build has not, or that
-was lost, and a `cuzkd` that does not answer under its address. Ctrl-C, SIGTERM and SIGHUP end work with 8; a second one ends the process by the signal, as the first
+was lost, and a `cuzkd` that does not answer under its address. Ctrl-C, SIGTERM and SIGHUP end work with 8; one that comes half a second later, or after that, ends the process by the signal, as the first
 does for commands that are done in a moment. No half-written file stays in either case.
 """
 

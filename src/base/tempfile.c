@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +14,44 @@ enum {
     LISTED_MOST = 64
 }; /* far more than are ever in the making at once; those beyond are not found by a signal */
 
-static _Atomic(const char *) listed[LISTED_MOST];
+enum { SLOT_FREE, SLOT_FILLING, SLOT_LISTED, SLOT_REMOVING };
+
+/* Copies: a signal must not read what its owner may have given up meanwhile. */
+static struct {
+    atomic_int state;
+    char name[PATH_MAX];
+} slots[LISTED_MOST];
+
+static bool move_slot(int i, int from, int to)
+{
+    return atomic_compare_exchange_strong(&slots[i].state, &from, to);
+}
 
 void tempfile_remove_all(void)
 {
-    for (size_t i = 0; i < LISTED_MOST; i++) {
-        const char *const name = atomic_load(&listed[i]);
-        if (name != NULL) (void)unlink(name);
+    for (int i = 0; i < LISTED_MOST; i++) {
+        if (!move_slot(i, SLOT_LISTED, SLOT_REMOVING)) continue;
+        (void)unlink(slots[i].name);
+        atomic_store(&slots[i].state, SLOT_LISTED);
     }
 }
 
 static int list(const char *name)
 {
     for (int i = 0; i < LISTED_MOST; i++) {
-        const char *none = NULL;
-        if (atomic_compare_exchange_strong(&listed[i], &none, name)) return i;
+        if (!move_slot(i, SLOT_FREE, SLOT_FILLING)) continue;
+        snprintf(slots[i].name, sizeof slots[i].name, "%s", name);
+        atomic_store(&slots[i].state, SLOT_LISTED);
+        return i;
     }
     return -1;
 }
 
+/* Afterwards no signal removes what has the name, also none that another thread is handling. */
 static void unlist(struct tempfile *f)
 {
-    if (f->listed >= 0) atomic_store(&listed[f->listed], NULL);
+    if (f->listed < 0) return;
+    while (!move_slot(f->listed, SLOT_LISTED, SLOT_FREE)) continue;
     f->listed = -1;
 }
 
@@ -131,6 +148,7 @@ static int take_name(struct tempfile *f, bool keep_old)
 {
     if (!f->named && link_unnamed(f->fd, f->temporary) != 0) return errno;
     f->named = true;
+    if (keep_old) unlist(f); /* a signal must not remove the old file; the new one may stay in its place */
     f->swapped = keep_old && renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0;
     return f->swapped || rename(f->temporary, f->path) == 0 ? 0 : errno;
 }

@@ -7,12 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct cli cli = { .device = CLI_NO_DEVICE };
 
 static atomic_bool cancelled; /* written by the signal handler */
 static atomic_bool watched;   /* there is somebody who looks at it */
+static atomic_llong first_ms; /* when the signal that cancelled came */
+
+enum { SAME_REQUEST_MS = 500 };
 
 /* line 0: of no list. */
 static void print_error(cuzk_status status, const char *text, const char *advice, const char *path,
@@ -139,11 +143,25 @@ void cli_warn(const char *format, ...)
     va_end(args);
 }
 
-/* A command that watches cancels its work and says so; the second signal, and the first where nobody watches, ends the process at once.  No
- * half-written file stays either way. */
+static long long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A command that watches cancels its work and says so; the second signal, and the first where nobody watches, ends the process at once.  One
+ * request may come twice, to the process and to its group, as from timeout(1).  No half-written file stays either way. */
 static void on_signal(int number)
 {
-    if (atomic_load(&watched) && !atomic_exchange(&cancelled, true)) return;
+    if (atomic_load(&watched)) {
+        long long none = 0;
+        const long long now = now_ms();
+        const bool first = atomic_compare_exchange_strong(&first_ms, &none, now);
+        atomic_store(&cancelled, true);
+        if (first || now - none < SAME_REQUEST_MS) return;
+    }
     tempfile_remove_all();
     signal(number, SIG_DFL);
     raise(number);
@@ -155,6 +173,7 @@ static void handle(int number)
 
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
+    sigfillset(&action.sa_mask); /* one at a time in a thread */
     sigaction(number, &action, NULL);
 }
 
@@ -184,8 +203,6 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
 const atomic_bool *cli_cancelled(void)
 {
     atomic_store(&watched, true);
-    handle(SIGINT);
-    handle(SIGTERM);
     return &cancelled;
 }
 

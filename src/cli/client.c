@@ -42,7 +42,7 @@ cuzk_status client_call(struct task *t, ProtobufCMessage **answer, const char *m
     const cuzk_status status =
         rpc_client_call(client.rpc, t, &bytes, &size, &code, path, request,
                         client.timeout_ms ? client.timeout_ms + 1000 : 0); /* the daemon's own answer comes first */
-    if (status == CUZK_DEVICE_UNAVAILABLE)
+    if (status == CUZK_DEVICE_UNAVAILABLE && !rpc_client_connected(client.rpc))
         task_fail_place(t, NULL, ERROR_NO_OFFSET, NULL,
                         "if no cuzkd listens there, start one, or name the address that it says at its start");
     TRY(status);

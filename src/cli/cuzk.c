@@ -163,6 +163,7 @@ int main(int argc, char **argv)
     signal(
         SIGXFSZ,
         SIG_IGN); /* a limit on file sizes is then an error like a full disk, and no half-written file stays */
+    signal(SIGPIPE, SIG_IGN); /* so is a pipe that nobody reads any more */
     mapguard_start();
     cli_handle_signals();
     return cli_finish(whole_files(run(argc, argv)));

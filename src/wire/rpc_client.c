@@ -57,6 +57,11 @@ cuzk_status rpc_client_open(struct rpc_client **out, struct task *t, const char 
     return CUZK_OK;
 }
 
+bool rpc_client_connected(const struct rpc_client *c)
+{
+    return grpc_channel_check_connectivity_state(c->channel, 0) == GRPC_CHANNEL_READY;
+}
+
 void rpc_client_close(struct rpc_client *c)
 {
     if (!c) return;

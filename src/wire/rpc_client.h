@@ -23,5 +23,7 @@ void rpc_client_close(struct rpc_client *c); /* NULL is legal */
  *         CUZK_DEADLINE, CUZK_CANCELLED */
 cuzk_status rpc_client_call(struct rpc_client *c, struct task *t, uint8_t **answer, size_t *answer_bytes,
                             int *code, const char *path, const ProtobufCMessage *request, uint64_t timeout_ms) MUST_CHECK;
+/** Whether there is a connection now: after a call, whether what it ended with came from the server. */
+bool rpc_client_connected(const struct rpc_client *c);
 
 #endif

@@ -597,12 +597,25 @@ def what_cannot_be_is_said_before_the_work():
     expect(2, "help", "prvoe", has="did you mean 'prove'")
 
 
+def hear_signals():
+    """In a child: as from a terminal, also where the tests run under nohup or in the background of a script."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def has_begun_a_file(pid, folder):
+    """A file with a name, or one without, which only its descriptor shows."""
+    fds = f"/proc/{pid}/fd"
+    return os.listdir(folder) != [] or any(os.readlink(f"{fds}/{fd}").startswith(f"{folder}/") for fd in os.listdir(fds) if os.path.islink(f"{fds}/{fd}"))
+
+
 @case
 def ctrl_c_cancels():
     f = fixture(steps=16000, bits=0)
-    p = subprocess.Popen([CUZK, "bench", str(f.key), str(f.wtns), "--runs", "1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+    p = subprocess.Popen([CUZK, "bench", str(f.key), str(f.wtns), "--runs", "1000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, preexec_fn=hear_signals)
     time.sleep(1.0)
     p.send_signal(signal.SIGINT)
+    p.send_signal(signal.SIGTERM)  # at once: the same request
     out, err = p.communicate(timeout=60)
     check(p.returncode == 8 and b"cancel" in out + err, f"exit {p.returncode}: {(out + err).decode()}")
     expect(8, "prove", f.key, f.wtns, f.dir / "late.json", f.dir / "latep.json", "--timeout-ms", "1")
@@ -610,10 +623,16 @@ def ctrl_c_cancels():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a command that does not watch, in the middle of its files
         d = WORK / f"stopped-{number}"
         d.mkdir()
-        p = subprocess.Popen([CUZK, "gen", "circuit", "--log2", "21", str(d / "c")], env=ENV, stderr=subprocess.PIPE)
-        time.sleep(0.4)
-        p.send_signal(number)
-        p.communicate(timeout=60)
+        p = subprocess.Popen([CUZK, "gen", "circuit", "--log2", "24", str(d / "c")], env=ENV, stderr=subprocess.PIPE, preexec_fn=hear_signals)
+        try:
+            until = time.monotonic() + 60
+            while p.poll() is None and not has_begun_a_file(p.pid, d) and time.monotonic() < until:
+                time.sleep(0.01)
+            check(p.poll() is None and time.monotonic() < until, f"it should be at work: {p.poll()}")
+            p.send_signal(number)
+            p.communicate(timeout=60)
+        finally:
+            p.kill()
         check(p.returncode == -number and os.listdir(d) == [], f"signal {number}: exit {p.returncode}, left {os.listdir(d)}")
 
 
