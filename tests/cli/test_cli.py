@@ -623,11 +623,11 @@ def ctrl_c_cancels():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # a command that does not watch, in the middle of its files
         d = WORK / f"stopped-{number}"
         d.mkdir()
-        p = subprocess.Popen([CUZK, "gen", "circuit", "--log2", "24", str(d / "c")], env=ENV, stderr=subprocess.PIPE, preexec_fn=hear_signals)
+        p = subprocess.Popen([CUZK, "gen", "circuit", "--log2", "22", str(d / "c")], env=ENV, stderr=subprocess.PIPE, preexec_fn=hear_signals)
         try:
             until = time.monotonic() + 60
             while p.poll() is None and not has_begun_a_file(p.pid, d) and time.monotonic() < until:
-                time.sleep(0.01)
+                time.sleep(0.002)
             check(p.poll() is None and time.monotonic() < until, f"it should be at work: {p.poll()}")
             p.send_signal(number)
             p.communicate(timeout=60)
