@@ -184,7 +184,8 @@ bool cli_error_of_derived(const cuzk_error *why)
     const size_t n = strlen(why->path), k = sizeof end - 1;
 
     if (why->status != CUZK_KEY_INVALID) return false;
-    return n == sizeof why->path - 1 /* cut short */ || (n > k && strcmp(why->path + n - k, end) == 0);
+    if (n == sizeof why->path - 1 /* cut short */ || (n > k && strcmp(why->path + n - k, end) == 0)) return true;
+    return strstr(why->text, end) != NULL; /* a batch's place is its line's witness */
 }
 
 bool cli_derived_is_lost(cuzk_context *context, const char *path, const cuzk_key_options *options,
