@@ -62,7 +62,10 @@ def run(folder, labels, without, jobs):
             command += ["-L", "^(%s)$" % labels]
         if without:
             command += ["-LE", "^(%s)$" % without]
-        ran = subprocess.run(command, check=False)
+        supp = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lsan.supp")
+        environment = dict(os.environ)
+        environment.setdefault("LSAN_OPTIONS", "print_suppressions=0:suppressions=" + supp)
+        ran = subprocess.run(command, check=False, env=environment)
         if not os.path.exists(report):
             print("%s: ctest made no report (exit status %d)" % (folder, ran.returncode))
             return 0, 1, 0
